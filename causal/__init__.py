@@ -1,0 +1,1 @@
+"""The checker: boundaries, verdicts, projections, families, models and pipelines."""

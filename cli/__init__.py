@@ -1,0 +1,94 @@
+"""The command line. Each command is a file of its own here; this one holds the app, the exit codes and the errors.
+
+Exit codes: 0 proved or accepted, 1 refuted or failed, 2 usage or unreadable input, 3 undecided, conditional or
+something required not run. An error is one sentence on standard error, never a traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+import typer
+
+if TYPE_CHECKING:
+    from ..causal.verdict import Verdict
+
+PROVED, REFUTED, USAGE, OPEN = 0, 1, 2, 3
+COMMANDS = ("verify", "check", "model", "pipeline", "design", "cost", "error", "retention", "explain", "doctor")
+
+app = typer.Typer(
+    name="attnproof",
+    help="Prove or refute what is claimed of attention that compresses the sequence axis.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class Format(str, Enum):
+    """How results are printed."""
+
+    text = "text"
+    json = "json"
+
+
+def fail(sentence: str, code: int = USAGE) -> NoReturn:
+    """One sentence on standard error, then exit."""
+    print(f"attnproof: {sentence}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+def accepted(text: str | None) -> set[str]:
+    """The statuses that `--accept conditional,undecided` names, beside PROVED."""
+    words = {"conditional": "PROVED_IF", "undecided": "UNDECIDED"}
+    found = {"PROVED"}
+    for word in filter(None, (w.strip() for w in (text or "").split(","))):
+        if word not in words:
+            fail(f"--accept {word!r} is unknown; use conditional, undecided or both with a comma")
+        found.add(words[word])
+    return found
+
+
+def judge(verdict: Verdict, output: Format, accept: str | None) -> NoReturn:
+    """Print the verdict and leave with its exit code."""
+    statuses = accepted(accept)
+    if output is Format.json:
+        print(verdict.to_json(indent=2))
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(verdict)
+    else:
+        print(verdict)
+    name = verdict.status.name
+    raise typer.Exit(PROVED if name in statuses else REFUTED if name == "REFUTED" else OPEN)
+
+
+def main() -> None:
+    """Entry point of the `attnproof` command."""
+    for name in COMMANDS:
+        try:
+            import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    try:
+        code = app(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.exceptions.Abort:
+        print("attnproof: interrupted", file=sys.stderr)
+        code = 130
+    except click.ClickException as error:
+        print(f"attnproof: {error.format_message()}", file=sys.stderr)
+        code = USAGE
+    except (ValueError, TypeError, KeyError, ImportError, MemoryError, OSError) as error:
+        sentence = error.args[0] if isinstance(error, KeyError) and error.args else error
+        print(f"attnproof: {sentence}", file=sys.stderr)
+        code = USAGE
+    sys.exit(code if isinstance(code, int) else PROVED)

@@ -1,0 +1,5 @@
+"""`python -m attnproof.cli` does what `attnproof` does."""
+
+from . import main
+
+main()

@@ -1,0 +1,1 @@
+"""The claims on arrays: any array library, any precision, any scale."""

@@ -1,0 +1,1 @@
+"""Exact mathematics: derivations that are re-checked step by step, exact rank and determinants, cost formulas."""

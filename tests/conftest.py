@@ -1,0 +1,21 @@
+"""`pytest --claim T5` runs the tests that check T5, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--claim", action="append", default=[], metavar="ID", help="run only the tests of this claim, e.g. T5")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = {c.upper() for c in config.getoption("--claim")}
+    if not wanted:
+        return
+    known = {f"T{i}" for i in range(1, 19)}
+    if not wanted <= known:
+        raise pytest.UsageError(f"--claim {', '.join(sorted(wanted - known))} is unknown; the claims are T1 … T18")
+    chosen = [i for i in items if wanted & {c for mark in i.iter_markers("claim") for c in mark.args}]
+    config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
+    items[:] = chosen

@@ -1,0 +1,43 @@
+"""What a test needs beyond the core: a visible skip where it is missing, a failure where CI says that it must be there.
+
+`ATTNPROOF_REQUIRE=torch,jax,rocq` names what may not be missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+from types import ModuleType
+
+import pytest
+
+
+def _missing(name: str, why: str) -> None:
+    required = {w.strip() for w in os.environ.get("ATTNPROOF_REQUIRE", "").split(",")}
+    if name in required:
+        pytest.fail(f"{name} is required by ATTNPROOF_REQUIRE but missing: {why}", pytrace=False)
+    pytest.skip(f"{name}: {why}", allow_module_level=True)
+
+
+def need(name: str) -> ModuleType:
+    """The module, or a skip that says how to get it (a failure when ATTNPROOF_REQUIRE names it)."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        _missing(name.split(".")[0], f"not importable ({error})")
+        raise
+
+
+def need_rocq() -> str:
+    """The path of coqc, or a skip (a failure when ATTNPROOF_REQUIRE names rocq)."""
+    path = shutil.which("coqc")
+    if path is None:
+        _missing("rocq", "coqc is not on the PATH; install coq and libcoq-mathcomp-analysis")
+    return path or ""
+
+
+def need_cuda(module: ModuleType) -> None:
+    """A skip unless torch sees a CUDA device (a failure when ATTNPROOF_REQUIRE names cuda)."""
+    if not module.cuda.is_available():
+        _missing("cuda", "no CUDA device here")
