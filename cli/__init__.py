@@ -11,7 +11,6 @@ from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-import click
 import typer
 
 if TYPE_CHECKING:
@@ -28,6 +27,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+# Typer carries its own copy of Click in newer releases and depends on Click in older ones; its public BadParameter
+# leads to the base class of usage errors in both.
+UsageProblem = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 
 class Format(str, Enum):
@@ -79,13 +82,14 @@ def main() -> None:
                 raise
     try:
         code = app(standalone_mode=False)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         code = stop.exit_code
-    except click.exceptions.Abort:
+    except typer.Abort:
         print("attnproof: interrupted", file=sys.stderr)
         code = 130
-    except click.ClickException as error:
-        print(f"attnproof: {error.format_message()}", file=sys.stderr)
+    except UsageProblem as error:
+        helpful = type(error).__name__ == "NoArgsIsHelpError"
+        print(error.format_message() if helpful else f"attnproof: {error.format_message()}", file=sys.stderr)
         code = USAGE
     except (ValueError, TypeError, KeyError, ImportError, MemoryError, OSError) as error:
         sentence = error.args[0] if isinstance(error, KeyError) and error.args else error
