@@ -81,8 +81,8 @@ pose B : 'M[R]_(n.+1, r) := \matrix_(_, u) (u == s)%:R.
 have B_stoch : row_stochastic B.
   split=> [i u|i]; first by rewrite mxE ler0n.
   by rewrite (bigD1 s) //= mxE eqxx big1 ?addr0 // => u /negbTE; rewrite mxE => ->.
-have := sum1 B B_stoch ord0; rewrite mixing_row_sum (bigD1 s) //= mxE eqxx mul1r big1 ?addr0 //.
-by move=> u /negbTE; rewrite mxE => ->; rewrite mul0r.
+rewrite -[RHS](sum1 B B_stoch ord0) mixing_row_sum [RHS](bigD1 s) //= mxE eqxx mul1r.
+by rewrite [X in _ = _ + X]big1 ?addr0 // => u /negbTE; rewrite mxE => ->; rewrite mul0r.
 Qed.
 
 Theorem mixing_nonneg_iff n m r (F : 'M[R]_(r, m)) :
@@ -95,7 +95,7 @@ rewrite leNgt; apply/negP => Fsj_lt0.
 pose rest := \sum_(u | u != s) F u j; pose M := 1 + `|rest| / - F s j.
 have M_gt0 : 0 < M by rewrite ltr_paddr // divr_ge0 // oppr_ge0 ltW.
 have := BF_ge0 (tilted n.+1 s M) (tilted_stochastic n.+1 s M_gt0) (tilted_positive s M_gt0) ord0 j.
-rewrite mxE tilted_mean pmulr_lge0 ?invr_gt0 ?ltr_paddr // leNgt => /negP; apply.
+rewrite mxE tilted_mean pmulr_lge0 ?invr_gt0 ?(ltr_paddr _ M_gt0) ?ler0n // leNgt => /negP; apply.
 have -> : M * F s j = F s j - `|rest|.
   rewrite mulrDl mul1r invrN mulrN mulNr -mulrA mulVf ?mulr1 //.
   by rewrite lt_eqF.
