@@ -1,0 +1,90 @@
+(** The compressed softmax head, the information boundary, and what "prefix-safe" means.
+
+    Glossary
+      R          a real field; e an abstract exponential on it (independence.v), scale the factor 1/sqrt d of the scores
+      n, r, m    positions, slots, queries; d, dv the widths of a key and of a value
+      E, F       key and value projections along the sequence axis, r x n (slots first)
+      q, K, V    one query (a row), keys (n x d) and values (n x dv) of the whole sequence
+      score      scale * q . (E K)_s, the score of slot s
+      weights S  softmax of the scores over the slots of S, 0 for the others (their bias is minus infinity)
+      head S     the output of a query that sees the slots of S: weights S *m (F *m V)
+      allowed t j    the information boundary: query t may use position j; J t the forbidden positions, those not allowed
+      visible t s    query t sees slot s
+      agree A X Y    the sequences X and Y have the same rows at the positions of A
+      prefix_safe    for every query that sees a slot, inputs that agree on its allowed positions give the same output
+
+    The query is fixed while keys and values vary, because it is computed from its own position.
+
+    Headline definitions:
+      T10-T15  head, prefix_safe (pinned in Claims.v by equations)
+
+    Axioms: none. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From AttnProof Require Import independence.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Import GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Definition agree (R : Type) n d (A : pred 'I_n) (X Y : 'M[R]_(n, d)) := forall j, A j -> row j X = row j Y.
+
+Section Head.
+
+Variables (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)).
+Implicit Types (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)).
+
+Definition score q K (s : 'I_r) : R := scale * (q *m (E *m K)^T) 0 s.
+
+Definition weights S q K : 'rV[R]_r :=
+  \row_s (if S s then e (score q K s) / \sum_(u | S u) e (score q K u) else 0).
+
+Definition head S q K V : 'rV[R]_dv := weights S q K *m (F *m V).
+
+End Head.
+
+Section Safety.
+
+Variables (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)).
+
+(** Safety of one query that sees the slots of S and may use the positions of A; the query vector is q. *)
+Definition query_safe (A : pred 'I_n) (S : pred 'I_r) (q : 'rV[R]_d) :=
+  forall (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+    agree A K K' -> agree A V V' -> head e scale E F S q K V = head e scale E F S q K' V'.
+
+Definition prefix_safe m (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r) :=
+  forall t, (exists s, visible t s) -> forall q, query_safe (allowed t) (visible t) q.
+
+End Safety.
+
+(** The boundaries of the kit: prefix, strict, lagged and by time. *)
+Definition prefix_boundary n : 'I_n -> pred 'I_n := fun t j => (j <= t)%N.
+Definition lagged_boundary n k : 'I_n -> pred 'I_n := fun t j => (j + k <= t)%N.
+Definition time_boundary m n (available : 'I_n -> nat) (decision : 'I_m -> nat) : 'I_m -> pred 'I_n :=
+  fun t j => (available j <= decision t)%N.
+
+Section Lemmas.
+
+Variables (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)).
+Implicit Types (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)).
+
+(** The score depends on the keys through one number per position, kappa_j = scale * q . k_j. *)
+Definition position_scores q K : 'cV[R]_n := scale *: (K *m q^T).
+
+Lemma scoreE q K s : score scale E q K s = dot (position_scores q K) (row s E).
+Proof.
+rewrite /score /dot /position_scores -[q *m _]trmxK trmx_mul trmxK mxE.
+by rewrite -scalemxAr [in RHS]mxE mulmxA -!row_mul [in RHS]mxE.
+Qed.
+
+Lemma headE S q K V k :
+  head e scale E F S q K V 0 k =
+  (\sum_(s | S s) e (score scale E q K s) * (F *m V) s k) / \sum_(s | S s) e (score scale E q K s).
+Proof.
+rewrite /head mxE mulr_suml [in RHS]big_mkcond; apply: eq_bigr => s _; rewrite mxE.
+by case: ifP => _; rewrite ?mul0r // mulrAC.
+Qed.
+
+End Lemmas.
