@@ -1,0 +1,133 @@
+"""Full and compressed attention on any array library, without an n × n array."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import array_api_compat as compat
+
+from . import blocks
+from .arrays import blocks as slices
+from .arrays import read, rows_per_block
+
+SHAPES = {"Q": "m d", "K": "n d", "V": "n v", "E": "r n", "F": "r n", "bias": "m r"}
+
+
+def softmax(scores: Any) -> Any:
+    """Softmax along the last axis; a row that is −∞ throughout gives 0, not NaN.
+
+    Works under `jax.jit`. Entries are not checked.
+
+    >>> import numpy as np
+    >>> softmax(np.array([[0.0, 0.0], [-np.inf, -np.inf]])).tolist()
+    [[0.5, 0.5], [0.0, 0.0]]
+    """
+    xp = compat.array_namespace(scores)
+    top = xp.max(scores, axis=-1, keepdims=True)
+    weights = xp.exp(scores - xp.where(xp.isfinite(top), top, xp.zeros_like(top)))
+    total = xp.sum(weights, axis=-1, keepdims=True)
+    return weights / xp.where(total == 0, xp.ones_like(total), total)
+
+
+def scores(Q: Any, K: Any) -> Any:
+    """The scaled scores `Q Kᵀ / √d`, shapes (…, m, d) and (…, n, d) to (…, m, n). Entries are not checked.
+
+    >>> import numpy as np
+    >>> scores(np.ones((1, 4)), np.ones((2, 4))).tolist()
+    [[2.0, 2.0]]
+    """
+    xp = compat.array_namespace(Q, K)
+    return xp.matmul(Q * (1 / math.sqrt(Q.shape[-1])), xp.matrix_transpose(K))
+
+
+def slot_weights(Q: Any, K: Any, E: Any, bias: Any = None) -> Any:
+    """`B = softmax(Q (E K)ᵀ/√d + bias)`: how much each query weighs each slot, rows summing to 1.
+
+    Shapes (…, m, d), (…, n, d), (…, r, n), bias (…, m, r) with −∞ where a slot is hidden; result (…, m, r). A query that
+    sees no slot has the row 0. Peak memory: the inputs and three times the result. Dask arrays may be chunked along
+    positions; under `jax.jit` the check for finite entries is off. Raises as `arrays.read` does.
+
+    >>> import numpy as np
+    >>> half = np.array([[0.5, 0.5, 0], [0, 0, 1]])
+    >>> slot_weights(np.ones((1, 1)), np.array([[1.0], [2], [3]]), half).round(4).tolist()
+    [[0.1824, 0.8176]]
+    """
+    _, (Q, K, E, bias) = read(SHAPES, Q=Q, K=K, E=E, bias=bias, open_below=("bias",))
+    return _slot_weights(Q, K, E, bias)
+
+
+def _slot_weights(Q: Any, K: Any, E: Any, bias: Any) -> Any:
+    xp = compat.array_namespace(Q)
+    s = scores(Q, xp.matmul(E, K))
+    return softmax(s if bias is None else s + bias)
+
+
+def compressed_attention(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> Any:
+    """Compressed attention `Ȳ = softmax(Q (E K)ᵀ/√d + bias) (F V)` (article, "Compress positions, not features").
+
+    Shapes (…, m, d), (…, n, d), (…, n, d_v), (…, r, n) twice, bias (…, m, r); result (…, m, d_v). A query that sees no slot
+    has output 0. Peak memory O((m + n) r) beside the inputs. Dask, jit and errors as in `slot_weights`.
+
+    >>> import numpy as np
+    >>> half = np.array([[0.5, 0.5, 0], [0, 0, 1]])
+    >>> K = np.array([[1.0], [2], [3]])
+    >>> float(compressed_attention(np.ones((1, 1)), K, 10 * K, half, half)[0, 0].round(4))
+    27.2636
+    """
+    xp, (Q, K, V, E, F, bias) = read(SHAPES, Q=Q, K=K, V=V, E=E, F=F, bias=bias, open_below=("bias",))
+    return xp.matmul(_slot_weights(Q, K, E, bias), xp.matmul(F, V))
+
+
+def full_attention(Q: Any, K: Any, V: Any) -> Any:
+    """Full attention `Y = softmax(Q Kᵀ/√d) V`, a block of queries at a time: the m × n weights are never stored.
+
+    Shapes (…, m, d), (…, n, d), (…, n, d_v); result (…, m, d_v). Peak memory: inputs, result and about four blocks of
+    32 MiB (one row of weights at least). On Dask each chunk of queries is a task that holds K and V whole. Under `jax.jit`
+    the check for finite entries is off and the loop over blocks is unrolled. Raises as `arrays.read` does.
+
+    >>> import numpy as np
+    >>> K = np.array([[1.0], [2], [3]])
+    >>> float(full_attention(np.ones((1, 1)), K, 10 * K)[0, 0].round(4))
+    25.7521
+    """
+    _, (Q, K, V) = read(SHAPES, Q=Q, K=K, V=V)
+    return map_queries(_attend, Q, (K, V), V.shape[-1])
+
+
+def _attend(Q: Any, K: Any, V: Any) -> Any:
+    xp = compat.array_namespace(Q, K, V)
+    parts = [xp.matmul(weights, V) for _, weights in weight_blocks(Q, K)]
+    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=-2)
+
+
+def map_queries(function: Any, Q: Any, others: tuple[Any, ...], width: int) -> Any:
+    """`function(Q, *others)` of shape (…, m, width), chunk of queries by chunk where Q is a Dask array."""
+    lead = broadcast_lead(Q, *others)
+    if not any(blocks.is_lazy(x) for x in (Q, *others)):
+        return function(Q, *others)
+    gathered = [blocks.whole(x) for x in others]
+    parts = [blocks.call(function, q, *gathered) for q in blocks.split(Q, -2)]
+    shapes = [(*lead, size, width) for size in blocks.lengths(Q, -2)]
+    return blocks.join(parts, -2, shapes, Q.dtype, Q)
+
+
+def weight_blocks(Q: Any, K: Any) -> Any:
+    """Pairs (slice of queries, their rows of `softmax(Q Kᵀ/√d)`), one block of about 32 MiB at a time."""
+    lead = broadcast_lead(Q, K)
+    step = rows_per_block(Q, K.shape[-2] * max(1, math.prod(lead) // max(1, math.prod(Q.shape[:-2]))))
+    for rows in slices(Q.shape[-2], step):
+        yield rows, softmax(scores(Q[..., rows, :], K))
+
+
+def broadcast_lead(*arrays: Any) -> tuple[int, ...]:
+    """The common leading axes (all but the last two) of arrays whose leading axes broadcast.
+
+    >>> import numpy as np
+    >>> broadcast_lead(np.ones((2, 1, 3, 4)), np.ones((5, 3, 4)))
+    (2, 5)
+    """
+    leads = [x.shape[:-2] for x in arrays]
+    depth = max(map(len, leads))
+    padded = [(1,) * (depth - len(lead)) + tuple(lead) for lead in leads]
+    return tuple(max(sizes) for sizes in zip(*padded, strict=True))
