@@ -1,0 +1,339 @@
+"""Deciding identities between expressions in symbols, their exponentials and e^{1/k}.
+
+An expression is read as a rational function of *generators*: each symbol x (or x^{1/k} where roots of it occur), e^{m/k}
+for each monomial m of an exponent, e^{1/k} for the exponents' constants, and log x. The generators are algebraically
+independent over ℚ: e^{1/k} is transcendental (Hermite 1873), and exponentials of polynomials that are linearly
+independent modulo constants are algebraically independent over the rational functions (Ax 1971, the function-field
+case of Lindemann–Weierstrass). So the expression is identically zero iff its numerator, a polynomial with rational coefficients,
+is the zero polynomial. That is a decision, not a heuristic; what does not fit this form raises `Undecidable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import sympy
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+from sympy import Add, Expr, Mul, Pow, Rational, Symbol
+from sympy.core.numbers import Exp1
+
+HYPERBOLIC = (sympy.sinh, sympy.cosh, sympy.tanh, sympy.coth, sympy.sech, sympy.csch)
+
+
+class Undecidable(ValueError):
+    """The expression is not a rational function of symbols, roots of symbols, logarithms of symbols and exponentials."""
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """A reduced quotient of two polynomials over ℚ; the arithmetic of a field."""
+
+    num: fmpq_mpoly
+    den: fmpq_mpoly
+
+    @classmethod
+    def reduced(cls, num: fmpq_mpoly, den: fmpq_mpoly) -> Quotient:
+        """The quotient in lowest terms, the denominator monic. Raises ZeroDivisionError for the denominator 0."""
+        if den.is_zero():
+            raise ZeroDivisionError("the denominator is identically zero")
+        if den.is_constant():
+            lead = den.leading_coefficient()
+            return cls(num / lead, den / lead)
+        common = num.gcd(den)
+        num, den = num / common, den / common
+        lead = den.leading_coefficient()
+        return cls(num / lead, den / lead)
+
+    def __add__(self, other: Quotient) -> Quotient:
+        if self.den == other.den:
+            return Quotient.reduced(self.num + other.num, self.den)
+        return Quotient.reduced(self.num * other.den + other.num * self.den, self.den * other.den)
+
+    def __neg__(self) -> Quotient:
+        return Quotient(-self.num, self.den)
+
+    def __sub__(self, other: Quotient) -> Quotient:
+        return self + (-other)
+
+    def __mul__(self, other: Quotient) -> Quotient:
+        return Quotient.reduced(self.num * other.num, self.den * other.den)
+
+    def __truediv__(self, other: Quotient) -> Quotient:
+        return Quotient.reduced(self.num * other.den, self.den * other.num)
+
+    def power(self, exponent: int) -> Quotient:
+        """An integer power."""
+        if exponent >= 0:
+            return Quotient(self.num**exponent, self.den**exponent)
+        return Quotient.reduced(self.den**-exponent, self.num**-exponent)
+
+    def is_zero(self) -> bool:
+        """Whether it is the zero of the field."""
+        return bool(self.num.is_zero())
+
+
+def exact(value: Any) -> Expr:
+    """A SymPy expression for an exact value: Fractions and integers as they are, floats as the dyadic rationals they are.
+
+    Raises ValueError for NaN and infinity.
+
+    >>> exact(0.5), exact(Fraction(1, 3))
+    (1/2, 1/3)
+    """
+    if isinstance(value, Expr):
+        return value.xreplace({f: Rational(*map(int, f.as_integer_ratio())) for f in value.atoms(sympy.Float)})
+    if isinstance(value, Fraction):
+        return Rational(value.numerator, value.denominator)
+    if hasattr(value, "as_integer_ratio"):
+        try:
+            return Rational(*value.as_integer_ratio())
+        except (OverflowError, ValueError):
+            raise ValueError(
+                f"the entry {value} is not a number that can be taken exactly; pass finite numbers"
+            ) from None
+    if hasattr(value, "item"):
+        return exact(value.item())
+    return sympy.sympify(value)
+
+
+def _plain(expression: Expr) -> Expr:
+    """Hyperbolic functions written as exponentials."""
+    return expression.rewrite(sympy.exp) if expression.has(*HYPERBOLIC) else expression
+
+
+def _exponent(argument: Expr) -> Iterator[tuple[Fraction, Expr]]:
+    """An exponent as a sum of rational coefficients times distinct monomials (1 for the constant)."""
+    for term in Add.make_args(sympy.expand(argument)):
+        coefficient, monomial = term.as_coeff_Mul()
+        factors = [f.as_base_exp() for f in Mul.make_args(monomial) if f is not sympy.S.One]
+        if not isinstance(coefficient, Rational) or not all(
+            isinstance(base, Symbol) and isinstance(power, Rational) for base, power in factors
+        ):
+            raise Undecidable(f"the exponent {argument} is not a polynomial with rational coefficients")
+        yield Fraction(int(coefficient.p), int(coefficient.q)), monomial
+
+
+class Field:
+    """The field ℚ(generators) that holds the given expressions.
+
+    >>> x = Symbol("x")
+    >>> k = Field([sympy.exp(x / 2), sympy.E])
+    >>> k.generators
+    (E, exp(x/2))
+    >>> k.element(sympy.exp(x) - sympy.exp(x / 2) ** 2).is_zero()
+    True
+    """
+
+    def __init__(self, expressions: Iterable[Any]) -> None:
+        self._roots: dict[Symbol, int] = {}
+        self._exponents: dict[Expr, int] = {}
+        self._logs: dict[Expr, None] = {}
+        seen: set[Expr] = set()
+        for expression in expressions:
+            self._collect(_plain(exact(expression)), seen)
+        self._symbols = sorted(self._roots, key=str)
+        self._monomials = sorted(self._exponents, key=str)
+        self.generators: tuple[Expr, ...] = (
+            *(Pow(x, Rational(1, self._roots[x])) for x in self._symbols),
+            *(sympy.exp(m / self._exponents[m]) for m in self._monomials),
+            *self._logs,
+        )
+        names = [f"g{i}" for i in range(max(1, len(self.generators)))]
+        self._context = fmpq_mpoly_ctx.get(names, Ordering.lex)
+        gens = self._context.gens()
+        self.one = Quotient(self._context.constant(1), self._context.constant(1))
+        places = [Quotient(g, self._context.constant(1)) for g in gens]
+        count = len(self._symbols)
+        self._of_symbol = dict(zip(self._symbols, places, strict=False))
+        self._of_monomial = dict(zip(self._monomials, places[count:], strict=False))
+        self._of_log = dict(zip(self._logs, places[count + len(self._monomials) :], strict=False))
+        self._memo: dict[Expr, Quotient] = {}
+
+    def _collect(self, node: Expr, seen: set[Expr]) -> None:
+        if node in seen:
+            return
+        seen.add(node)
+        if isinstance(node, Symbol):
+            self._roots.setdefault(node, 1)
+        elif isinstance(node, Exp1):
+            self._exponents.setdefault(sympy.S.One, 1)
+        elif isinstance(node, sympy.exp):
+            for coefficient, monomial in _exponent(node.args[0]):
+                self._exponents[monomial] = lcm(self._exponents.get(monomial, 1), coefficient.denominator)
+        elif isinstance(node, Pow):
+            base, power = node.args
+            if not isinstance(power, Rational):
+                raise Undecidable(f"the power {node} has an exponent that is not rational")
+            if power.q != 1 and not isinstance(base, Symbol):
+                raise Undecidable(f"the root {node} is not a root of a symbol")
+            if isinstance(base, Symbol):
+                self._roots[base] = lcm(self._roots.get(base, 1), int(power.q))
+            else:
+                self._collect(base, seen)
+        elif isinstance(node, sympy.log) and isinstance(node.args[0], Symbol):
+            self._logs.setdefault(node)
+        elif isinstance(node, (Add, Mul)):
+            for child in node.args:
+                self._collect(child, seen)
+        elif not isinstance(node, Rational):
+            raise Undecidable(f"{node} is neither a rational function nor an exponential of symbols; rewrite it so")
+
+    def element(self, expression: Any) -> Quotient:
+        """The expression as a quotient of polynomials in the generators. Raises Undecidable or ZeroDivisionError."""
+        return self._element(_plain(exact(expression)))
+
+    def _element(self, node: Expr) -> Quotient:
+        if node not in self._memo:
+            self._memo[node] = self._built(node)
+        return self._memo[node]
+
+    def _built(self, node: Expr) -> Quotient:
+        if isinstance(node, Rational):
+            return Quotient(self._context.constant(fmpq(int(node.p), int(node.q))), self.one.den)
+        if isinstance(node, Symbol):
+            return self._of_symbol[node].power(self._roots[node])
+        if isinstance(node, Exp1):
+            return self._of_monomial[sympy.S.One].power(self._exponents[sympy.S.One])
+        if isinstance(node, sympy.exp):
+            found = self.one
+            for coefficient, monomial in _exponent(node.args[0]):
+                found *= self._of_monomial[monomial].power(int(coefficient * self._exponents[monomial]))
+            return found
+        if isinstance(node, sympy.log):
+            return self._of_log[node]
+        if isinstance(node, Pow):
+            base, power = node.args
+            if isinstance(base, Symbol):
+                return self._of_symbol[base].power(int(power * self._roots[base]))
+            return self._element(base).power(int(power))
+        parts = [self._element(child) for child in node.args]
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part if isinstance(node, Add) else total * part
+        return total
+
+    def polynomial(self, poly: fmpq_mpoly) -> Expr:
+        """A polynomial in the generators as a SymPy expression."""
+        return Add(
+            *(
+                Mul(
+                    Rational(int(c.p), int(c.q)),
+                    *(g**p for g, p in zip(self.generators, powers, strict=False) if p),
+                )
+                for powers, c in poly.to_dict().items()
+            )
+        )
+
+    def expression(self, element: Quotient) -> Expr:
+        """An element back as a SymPy expression, numerator over denominator."""
+        return self.polynomial(element.num) / self.polynomial(element.den)
+
+    def signs(self) -> list[str]:
+        """Per generator: "+" where it is positive, "0+" where it is non-negative, "?" where its sign is open."""
+        return [
+            "+" if isinstance(g, (sympy.exp, Exp1)) or g.is_positive else "0+" if g.is_nonnegative else "?"
+            for g in self.generators
+        ]
+
+    def manifest_sign(self, poly: fmpq_mpoly) -> str:
+        """ "+", "0+" or "?" for a polynomial, read off its coefficients and the signs of its generators.
+
+        "+" needs every term non-negative and one term positive; it is a proof, "?" is not a disproof.
+        """
+        signs, strict = self.signs(), False
+        for powers, coefficient in poly.to_dict().items():
+            if coefficient < 0:
+                return "?"
+            used = [(signs[i], p) for i, p in enumerate(powers) if p]
+            if any(sign == "?" and p % 2 for sign, p in used):
+                return "?"
+            strict |= all(sign == "+" for sign, _ in used)
+        return "+" if strict else "0+"
+
+
+def remainder(left: Any, right: Any = 0) -> Expr:
+    """`left − right` in normal form: the expression 0 iff the two are identically equal.
+
+    Raises Undecidable when a side is outside the field, ZeroDivisionError when a denominator vanishes identically.
+
+    >>> e = sympy.E
+    >>> remainder((e - 1) * (e + 1), e**2 - 1)
+    0
+    >>> remainder(sympy.exp(Rational(3, 2)), e)
+    -E + exp(3/2)
+    """
+    difference = exact(left) - exact(right)
+    field = Field([difference])
+    return field.expression(field.element(difference))
+
+
+def is_zero(expression: Any) -> bool:
+    """Whether the expression is identically zero, decided.
+
+    >>> x = Symbol("x")
+    >>> is_zero(sympy.cosh(x) ** 2 - sympy.sinh(x) ** 2 - 1), is_zero(sympy.cosh(x) - 1)
+    (True, False)
+    """
+    expression = exact(expression)
+    field = Field([expression])
+    return field.element(expression).is_zero()
+
+
+def normal(expression: Any) -> Expr:
+    """The expression as one reduced fraction; equal expressions have equal normal forms.
+
+    >>> x = Symbol("x")
+    >>> normal(1 / (1 - x) + 1 / (1 + x))
+    -2/(x**2 - 1)
+    """
+    return remainder(expression)
+
+
+def manifestly(expression: Any, relation: str = ">") -> bool:
+    """Whether the expression is visibly positive (">") or non-negative (">="): every coefficient of its reduced fraction is.
+
+    Symbols count by their SymPy assumptions (positive, nonnegative); exponentials are positive; even powers are
+    non-negative. False means only that the form does not show it.
+
+    >>> a = Symbol("a", positive=True)
+    >>> manifestly(a / (1 + sympy.exp(a))), manifestly(a - 1)
+    (True, False)
+    """
+    if relation not in (">", ">="):
+        raise ValueError(f"relation = {relation!r} is unknown; use '>' or '>='")
+    expression = exact(expression)
+    field = Field([expression])
+    element = field.element(expression)
+    for num, den in ((element.num, element.den), (-element.num, -element.den)):
+        if field.manifest_sign(den) == "+" and field.manifest_sign(num) in ({"+"} if relation == ">" else {"+", "0+"}):
+            return True
+    return False
+
+
+def sign(constant: Any) -> int:
+    """The sign of a constant of ℚ(e^{1/k}): −1, 0 or 1. Zero is decided exactly first, so the enclosures end.
+
+    Raises Undecidable for an expression with symbols or outside the field.
+
+    >>> sign(sympy.E - Rational(2718281828459045, 10**15)), sign(sympy.E**2 - sympy.exp(2))
+    (1, 0)
+    """
+    from .ball import enclosure
+
+    constant = exact(constant)
+    if constant.free_symbols:
+        raise Undecidable(f"{constant} has symbols, so it has no one sign; substitute numbers")
+    if is_zero(constant):
+        return 0
+    bits = 64
+    while True:
+        ball = enclosure(constant, bits)
+        if ball > 0:
+            return 1
+        if ball < 0:
+            return -1
+        bits *= 2
