@@ -1,1 +1,238 @@
-"""The abstract run over a tensor program: a domain of dependency intervals and one file of rules per family."""
+"""The abstract run over a tensor program: which input positions each output element can depend on.
+
+One run of the model, with a shadow beside every tensor: an interval of ranks that each element can depend on, and what
+is known of its value (`domain`). The program runs eagerly under a `TorchDispatchMode` (`frontend`), so views, in-place
+writes, custom autograd functions and data-dependent routes are seen as they happen; one file of rules per family of
+operations says how each operation passes the shadows on. `docs/guarantee.md` says what follows from a run and what not.
+
+How a verdict is put together from runs (each run is sound for what it was asked to assume):
+
+>>> import torch, attnproof.causal.trace as trace
+>>> layer = torch.nn.Conv1d(3, 3, 4, padding=3)
+>>> run = trace.run(lambda x: layer(x.mT)[..., :-3].mT, (torch.randn(1, 6, 3),), sequence_axis=1)
+>>> run.complete, run.outputs[0].along(1)[1].tolist()
+(True, [0, 1, 2, 3, 4, 5])
+
+* `run(...)` with the strictest policy (`parameters="any"`, `finite_masks=False`, `others="any"`). Every output position's
+  [earliest, latest] inside its allowed set, `complete` true, no `conditions`: proved.
+* otherwise with `finite_masks=True`: proved under `conditions`; with `parameters="stored"`: proved under the zeros in
+  `parameter_zeros`; with `others="given"`: proved for the values of the other inputs that were given.
+* what stays open: `blame(...)` names the operation where the future enters, `run.unknown` the operations without a rule,
+  `run.reads` the values that were read into Python and may have steered the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from .domain import Shadow
+from .registry import Call, Operand, Rule, rule
+
+__all__ = [
+    "Call",
+    "Chain",
+    "MaskCondition",
+    "Operand",
+    "Operation",
+    "Output",
+    "Read",
+    "Rule",
+    "Shadow",
+    "Trace",
+    "blame",
+    "rule",
+    "run",
+]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the program: what it is, and where it stands.
+
+    `module` is the path of the innermost module that was running (`layers.3.attn.to_k`, "" at the top), `line` is
+    "file.py:12" of the innermost frame that is not PyTorch's own, or of PyTorch's module where there is none.
+    """
+
+    name: str
+    module: str
+    line: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        where = f" in {self.module}" if self.module else ""
+        return f"{self.name}{where} ({self.line})" + (f": {self.detail}" if self.detail else "")
+
+
+@dataclass(frozen=True)
+class Read:
+    """A value that left the tensors for Python (`.item()`, `bool(tensor)`, `.numpy()`, a shape that depends on values).
+
+    `earliest`, `latest`: the ranks it can depend on; `source`: "input" when it depends on the chosen input (then
+    nothing can be proved), "parameters" when only on parameter values or random draws (then a proof holds for the route
+    that the stored parameters and this draw take).
+    """
+
+    operation: Operation
+    source: Literal["input", "parameters"]
+    earliest: int | None = None
+    latest: int | None = None
+
+
+@dataclass(frozen=True)
+class MaskCondition:
+    """A large finite number that stood in for −∞, and what must hold for it to act like one.
+
+    At `operation` the masked entries came out as exactly 0 (checked on the inputs given). It holds in general when, in
+    every row, the largest visible score exceeds every masked score by more than `margin` (in `dtype`).
+    `constant`: the mask's number where it is known; `kind`: "finite-mask", or "nonzero-denominator" for a division of
+    an exact 0 by a value that is assumed not to be 0.
+    """
+
+    kind: str
+    operation: Operation
+    text: str
+    constant: float | None = None
+    margin: float | None = None
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output tensor: where it sits in the returned structure, its value, and the shadow of its elements."""
+
+    path: str
+    value: Any
+    shadow: Shadow
+
+    def along(self, axis: int) -> tuple[np.ndarray, np.ndarray]:
+        """Earliest and latest rank that each position of `axis` can depend on, int64 arrays of that axis' length.
+
+        A position that depends on nothing has earliest > latest (earliest = the largest int32, latest = −1).
+        Raises IndexError when the output has no such axis.
+        """
+        return self.shadow.along(axis)
+
+    def __repr__(self) -> str:
+        return f"Output({self.path!r}, shape={tuple(self.shadow.shape)})"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What one abstract run found. See the module's text for how verdicts follow.
+
+    Attributes:
+      outputs: every tensor in what the model returned.
+      unknown: operations without a rule, each treated as depending on everything it reads.
+      reads: values that left the tensors for Python and were not constants.
+      conditions: finite masks (and denominators) that the intervals rest on; empty when `finite_masks=False`.
+      parameter_zeros: names of parameters whose zeros removed a dependency; only with `parameters="stored"`.
+      starved: operations in which a row of a softmax saw nothing at all, with the row's index.
+      written: names of parameters and buffers of the model, and "input", that the run wrote data into.
+      assumptions: sentences that a proof from this run rests on.
+      operations: how many operations ran, by name.
+      seconds: wall-clock time of the abstract run.
+    """
+
+    outputs: tuple[Output, ...]
+    unknown: tuple[Operation, ...] = ()
+    reads: tuple[Read, ...] = ()
+    conditions: tuple[MaskCondition, ...] = ()
+    parameter_zeros: tuple[str, ...] = ()
+    starved: tuple[tuple[Operation, int], ...] = ()
+    written: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    operations: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether no value that depends on the chosen input left the tensors, so that the intervals hold for all inputs."""
+        return not any(read.source == "input" for read in self.reads)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """How the forbidden positions reach an output: from `entry`, the first operation that mixes them in, to the output."""
+
+    position: int
+    entry: Operation | None
+    path: tuple[Operation, ...]
+    entries: tuple[Operation, ...]
+
+
+def run(
+    model: Callable[..., Any],
+    inputs: Sequence[Any],
+    *,
+    keywords: Mapping[str, Any] | None = None,
+    input_index: int | str = 0,
+    sequence_axis: int = 1,
+    ranks: Any = None,
+    parameters: Literal["any", "stored"] = "any",
+    others: Literal["given", "any"] = "given",
+    finite_masks: bool = True,
+    rules: Sequence[Rule] = (),
+) -> Trace:
+    """Run `model(*inputs, **keywords)` once, with dependency intervals beside every tensor. Nothing is trained or kept.
+
+    `input_index` names the chosen input (an index into `inputs`, or a keyword), whose `sequence_axis` is split into
+    positions; position j carries rank `ranks[j]` (j itself by default; whole numbers ≥ 0). `parameters="any"` treats the
+    model's parameters as arbitrary numbers, "stored" as the constants they are; `others="any"` treats the other floating
+    inputs as arbitrary, "given" keeps them as constants. `finite_masks=False` gives large negative numbers no special
+    meaning. `rules` come before the built-in ones. Inputs are copied first. Gradients are off while it runs.
+
+    Raises ImportError when PyTorch is missing, TypeError or ValueError when the chosen input is no tensor or has no such
+    axis, and whatever the model itself raises.
+    """
+    from .frontend import run as run_torch
+
+    return run_torch(
+        model,
+        inputs,
+        keywords=keywords or {},
+        input_index=input_index,
+        sequence_axis=sequence_axis,
+        ranks=ranks,
+        parameters=parameters,
+        others=others,
+        finite_masks=finite_masks,
+        rules=rules,
+    )
+
+
+def blame(
+    model: Callable[..., Any],
+    inputs: Sequence[Any],
+    *,
+    output: int,
+    output_axis: int,
+    position: int,
+    forbidden: Any,
+    keywords: Mapping[str, Any] | None = None,
+    input_index: int | str = 0,
+    sequence_axis: int = 1,
+    **policy: Any,
+) -> Chain:
+    """How input positions `forbidden` (boolean, one per position) reach `position` of output number `output`.
+
+    Runs the model once more, with only the forbidden positions marked, and walks back from the output. `policy` takes
+    the other keywords of `run`. The chain is a guide for people; no verdict rests on it.
+    """
+    from .frontend import blame as blame_torch
+
+    return blame_torch(
+        model,
+        inputs,
+        output=output,
+        output_axis=output_axis,
+        position=position,
+        forbidden=forbidden,
+        keywords=keywords or {},
+        input_index=input_index,
+        sequence_axis=sequence_axis,
+        **policy,
+    )
