@@ -250,11 +250,12 @@ def largest_entry(M: arb_mat) -> arb:
 
 
 def singular_values(M: Any) -> list[arb]:
-    """Enclosures of the min(m, n) singular values, largest first, at the current precision, repeated ones included.
+    """Enclosures of the min(m, n) singular values, largest first, at the current precision, repeated and zero ones included.
 
-    An approximate decomposition M ≈ U Σ Vᵀ is verified in balls: with `‖UᵀU − 1‖ ≤ α`, `‖VᵀV − 1‖ ≤ β` (square U, V)
-    Ostrowski gives `σ_i(UᵀMV) ∈ [√(1−α)√(1−β), √(1+α)√(1+β)] σ_i(M)`, and Weyl `|σ_i(UᵀMV) − Σ_ii| ≤ ‖UᵀMV − Σ‖_F`.
-    Meant for up to some tens of rows. Raises ValueError when the precision is too low to verify anything.
+    With V the approximate eigenvectors of H = MᵀM (or MMᵀ, the smaller), verified in balls at twice the precision:
+    `‖VᵀV − 1‖ ≤ β` gives `λ_i(VᵀHV) ∈ [1 − β, 1 + β] λ_i(H)` (Ostrowski), and `|λ_i(G) − g_i| ≤ ‖G − diag g‖_F` for
+    G = VᵀHV with its diagonal sorted (Weyl). Meant for up to some tens of rows. Raises ValueError when the precision is
+    too low to verify anything.
 
     >>> with precision(100):
     ...     [s.contains(w) for s, w in zip(singular_values([[0, 2], [1, 0]]), (2, 1))]
@@ -262,33 +263,29 @@ def singular_values(M: Any) -> list[arb]:
     """
     from .precision import context
 
-    balls = ball_matrix(M)
-    m, n = balls.nrows(), balls.ncols()
-    if not m or not n:
-        return []
-    mp = context(bits=ctx.prec + 20)
-    middle = mp.matrix([[mp.mpf(x.mid()._mpf_) for x in row] for row in balls.tolist()])
-    U, s, Vh = mp.svd_r(middle, full_matrices=True)
-    left, right = (_from_mp(X) for X in (U, Vh.T))
-    core = left.transpose() * balls * right
-    size = min(m, n)
-    off = arb_mat(m, n, [core[i, j] - (_exact(s[i]) if i == j else 0) for i in range(m) for j in range(n)])
-    alpha, beta = (frobenius(X.transpose() * X - _identity(X.ncols())) for X in (left, right))
-    if not (alpha < 1 and beta < 1):
-        raise ValueError(f"the precision of {ctx.prec} bits is too low to verify the decomposition; raise it")
-    error = frobenius(off).upper()
-    stretch = ((1 + alpha).sqrt() * (1 + beta).sqrt()).upper()
-    shrink = ((1 - alpha).sqrt() * (1 - beta).sqrt()).lower()
-    found = []
-    for i in range(size):
-        around = _exact(s[i])
-        low, high = ((around - error) / stretch).lower(), ((around + error) / shrink).upper()
-        found.append((low if low > 0 else arb(0)).union(high))
-    return found
-
-
-def _from_mp(X: Any) -> arb_mat:
-    return arb_mat(X.rows, X.cols, [_exact(X[i, j]) for i in range(X.rows) for j in range(X.cols)])
+    with precision(2 * ctx.prec + 20):
+        balls = ball_matrix(M)
+        small = balls if balls.nrows() >= balls.ncols() else balls.transpose()
+        n = small.ncols()
+        if not n:
+            return []
+        H = small.transpose() * small
+        mp = context(bits=ctx.prec)
+        _, vectors = mp.eigsy(mp.matrix([[mp.mpf(x.mid()._mpf_) for x in row] for row in H.tolist()]))
+        V = arb_mat(n, n, [_exact(vectors[i, j]) for i in range(n) for j in range(n)])
+        beta = frobenius(V.transpose() * V - _identity(n)).upper()
+        if not beta < 1:
+            raise ValueError(f"the precision of {ctx.prec} bits is too low to verify the decomposition; raise it")
+        turned = small * V
+        G = turned.transpose() * turned
+        off = frobenius(arb_mat(n, n, [G[i, j] if i != j else 0 for i in range(n) for j in range(n)])).upper()
+        lows, highs = (sorted((end(G[i, i]) for i in range(n)), reverse=True) for end in (arb.lower, arb.upper))
+        found = []
+        for low, high in zip(lows, highs, strict=True):
+            least = ((low - off) / (1 + beta)).lower().max(arb(0))
+            most = ((high + off) / (1 - beta)).upper().max(arb(0))
+            found.append(least.union(most).max(arb(0)).sqrt() if least > 0 else arb(0).union(most.sqrt()))
+        return found
 
 
 def _exact(x: Any) -> arb:

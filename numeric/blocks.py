@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_api_compat as compat
-import numpy as np
 
 FAN_IN = 8
 
@@ -19,6 +18,7 @@ FAN_IN = 8
 def is_lazy(x: Any) -> bool:
     """Whether x is a Dask array (its tasks are built here) or a task built here.
 
+    >>> import numpy as np
     >>> is_lazy(np.ones(2))
     False
     """
@@ -50,6 +50,7 @@ def whole(x: Any) -> Any:
 def split(x: Any, axis: int, step: int | None = None) -> list[Any]:
     """Blocks of x along one axis: the chunks of a Dask array, as tasks; else slices of `step` (None: x itself).
 
+    >>> import numpy as np
     >>> [b.shape for b in split(np.ones((5, 2)), 0, 2)]
     [(2, 2), (2, 2), (1, 2)]
     """

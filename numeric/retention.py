@@ -1,0 +1,209 @@
+"""What a projection retains of each position and of a span of positions (T8): leverages of F, in floats and over ℚ."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+import array_api_compat as compat
+from flint import arb, fmpq, fmpq_mat
+
+from . import blocks
+from .arrays import read
+from .balls import ball_matrix, exact_matrix, singular_values
+from .spectrum import Factor, factor, thin
+
+SHAPES = {"F": "r n"}
+
+
+class Leverage(NamedTuple):
+    """Leverages `values` (…, n) in [0, 1], the numerical `rank` (…) that they sum to, and `error` (…), a bound for each.
+
+    The error is an estimate from residuals (Wedin's sin Θ theorem), provided that the numerical rank is the rank.
+    """
+
+    values: Any
+    rank: Any
+    error: Any
+
+
+class Retention(NamedTuple):
+    """Singular values `values` (…, m) of a span of m positions, zeros included, and `error` (…), a bound for each."""
+
+    values: Any
+    error: Any
+
+
+def leverage(F: Any, rtol: float | None = None) -> Leverage:
+    """The leverages `ℓ_j = e_jᵀ F⁺F e_j` of F, shape (…, r, n), r ≤ n, by one thin QR of Fᵀ and an r × r SVD (T8).
+
+    `ℓ_j` is the share of position j's variance that the best affine decoder recovers from F V when positions are
+    uncorrelated with equal variances; for other variances pass `F * sqrt(variances)`. They sum to the rank. Directions
+    whose singular value is at most `rtol` (n times the precision unless given) times the largest count as absent.
+
+    Peak memory: about three times F. A Dask array is factored chunk by chunk, then each chunk solved against the
+    triangle. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does.
+
+    >>> import numpy as np
+    >>> leverage(np.array([[0.5, 0.5, 0], [0, 0, 1]])).values.round(12).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    xp, (F,) = read(SHAPES, F=F)
+    tolerance = _tolerance(xp, F, rtol)
+    if not compat.is_dask_array(F):
+        Q, f = thin(xp.matrix_transpose(F))
+        core = _core(tolerance, f)
+        return Leverage(_row_squares(xp.matmul(Q, core.left)), core.rank, core.error)
+    core = blocks.call(partial(_core, tolerance), factor(F, -1))
+    parts = [blocks.call(_chunk_leverage, chunk, core) for chunk in blocks.split(F, -1)]
+    lead = F.shape[:-2]
+    values = blocks.join(parts, -1, [(*lead, size) for size in blocks.lengths(F, -1)], F.dtype, F)
+    return Leverage(values, blocks.array(core[2], lead, xp.int64, F), blocks.array(core[3], lead, F.dtype, F))
+
+
+def span_retention(F: Any, start: int, stop: int, rtol: float | None = None) -> Retention:
+    """The m = stop − start singular values of the columns of F⁺F in the span, largest first, zeros included (T8).
+
+    Their squares sum to the span's leverages; 1 means a direction of the span that is recovered exactly, 0 one that is
+    lost. Needs `0 ≤ start < stop ≤ n`, else ValueError. `rtol`, memory, Dask, jit and errors as in `leverage`.
+
+    >>> import numpy as np
+    >>> span_retention(np.array([[0.5, 0.5, 0], [0, 0, 1]]), 0, 2).values.round(12).tolist()
+    [1.0, 0.0]
+    """
+    xp, (F,) = read(SHAPES, F=F)
+    check_span(start, stop, F.shape[-1])
+    tolerance = _tolerance(xp, F, rtol)
+    if not compat.is_dask_array(F):
+        Q, f = thin(xp.matrix_transpose(F))
+        core = _core(tolerance, f)
+        return Retention(_span_values(xp.matmul(Q[..., start:stop, :], core.left)), core.error)
+    core = blocks.call(partial(_core, tolerance), factor(F, -1))
+    task = blocks.call(_chunk_span, blocks.whole(F[..., :, start:stop]), core)
+    lead = F.shape[:-2]
+    return Retention(blocks.array(task, (*lead, stop - start), F.dtype, F), blocks.array(core[3], lead, F.dtype, F))
+
+
+class _Core(NamedTuple):
+    left: Any  # (r, r): the left singular vectors of the triangle, absent directions zeroed
+    right: Any  # (r, r): the right ones over their singular values, absent directions zeroed
+    rank: Any
+    error: Any
+
+
+def _tolerance(xp: Any, F: Any, rtol: float | None) -> float:
+    if rtol is None:
+        return F.shape[-1] * float(xp.finfo(F.dtype).eps)
+    if not rtol >= 0:
+        raise ValueError(f"rtol = {rtol} is no tolerance; pass a number of at least 0")
+    return rtol
+
+
+def check_span(start: int, stop: int, n: int) -> None:
+    """ValueError unless `0 ≤ start < stop ≤ n`.
+
+    >>> check_span(0, 2, 3)
+    """
+    if not 0 <= start < stop <= n:
+        raise ValueError(
+            f"the span from {start} to {stop} is not inside the n = {n} positions; pass 0 ≤ start < stop ≤ n"
+        )
+
+
+def _core(tolerance: float, f: Factor) -> _Core:
+    xp = compat.array_namespace(f.R)
+    U, s, Vh = xp.linalg.svd(f.R, full_matrices=False)
+    kept = s > tolerance * s[..., :1]
+    zero, one = xp.zeros_like(s), xp.ones_like(s)
+    keep, safe = xp.where(kept, one, zero), xp.where(kept, s, one)
+    # Wedin: the projector moves by at most (perturbation)/(smallest singular value kept).
+    dropped = xp.max(xp.where(kept, zero, s), axis=-1)
+    perturbed = f.residual + dropped + s.shape[-1] * xp.finfo(s.dtype).eps * s[..., 0]
+    moved = 2 * perturbed * xp.max(keep / safe, axis=-1) + f.defect
+    error = xp.where(moved < 1, moved, xp.ones_like(moved))
+    right = xp.matrix_transpose(Vh) * (keep / safe)[..., None, :]
+    return _Core(U * keep[..., None, :], right, xp.sum(xp.astype(kept, xp.int64), axis=-1), error)
+
+
+def _row_squares(X: Any) -> Any:
+    return compat.array_namespace(X).sum(X * X, axis=-1)
+
+
+def _directions(F: Any, core: _Core) -> Any:
+    xp = compat.array_namespace(F)
+    return xp.matmul(xp.matrix_transpose(F), core.right)
+
+
+def _chunk_leverage(F: Any, core: _Core) -> Any:
+    return _row_squares(_directions(F, core))
+
+
+def _chunk_span(F: Any, core: _Core) -> Any:
+    return _span_values(_directions(F, core))
+
+
+def _span_values(rows: Any) -> Any:
+    """Singular values of (…, m, r), padded with zeros to m."""
+    xp = compat.array_namespace(rows)
+    values = xp.linalg.svdvals(rows)
+    short = rows.shape[-2] - values.shape[-1]
+    if short <= 0:
+        return values
+    return xp.concat([values] + [xp.zeros_like(values[..., :1])] * short, axis=-1)
+
+
+# -- over ℚ -------------------------------------------------------------------------------------------------------------
+
+
+def exact_projector(F: Any) -> fmpq_mat:
+    """`F⁺F` over ℚ, (n, n), by exact elimination; for small sizes.
+
+    With R the non-zero rows of the reduced echelon form of F it is `Rᵀ (R Rᵀ)⁻¹ R`. Raises as `balls.exact_rows` does.
+
+    >>> exact_projector([[1, 1]])
+    [1/2, 1/2]
+    [1/2, 1/2]
+    """
+    reduced, rank = exact_matrix(F, "F").rref()
+    n = reduced.ncols()
+    if not rank:
+        return fmpq_mat(n, n)
+    R = fmpq_mat(rank, n, [reduced[i, j] for i in range(rank) for j in range(n)])
+    Rt = R.transpose()
+    return Rt * (R * Rt).inv() * R
+
+
+def exact_leverage(F: Any) -> list[Fraction]:
+    """The leverages over ℚ; they sum to the rank exactly.
+
+    >>> exact_leverage([[0.5, 0.5, 0], [0, 0, 1]])
+    [Fraction(1, 2), Fraction(1, 2), Fraction(1, 1)]
+    """
+    P = exact_projector(F)
+    return [_fraction(P[j, j]) for j in range(P.ncols())]
+
+
+def certified_span_retention(F: Any, start: int, stop: int) -> tuple[list[arb], Fraction]:
+    """Enclosures of the span's singular values at the current ball precision, and the exact sum of their squares.
+
+    P = F⁺F is a projector, so the squares are the eigenvalues of its block on the span, which are that block's singular
+    values. Raises ValueError for a span that is not inside.
+
+    >>> from .balls import precision
+    >>> with precision(80):
+    ...     values, total = certified_span_retention([[0.5, 0.5, 0], [0, 0, 1]], 0, 2)
+    >>> values[0].contains(1), values[1].contains(0), total
+    (True, True, Fraction(1, 1))
+    """
+    P = exact_projector(F)
+    check_span(start, stop, P.ncols())
+    span = range(start, stop)
+    block = fmpq_mat(len(span), len(span), [P[i, j] for i in span for j in span])
+    squares = singular_values(ball_matrix(block))
+    total = sum((P[j, j] for j in span), fmpq(0))
+    return [s.max(arb(0)).sqrt() for s in squares], _fraction(total)
+
+
+def _fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))

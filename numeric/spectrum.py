@@ -1,0 +1,224 @@
+"""Singular values, rank, row sums and signs of the position mixing `B F`, in O(n r) memory: never the n × n matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import array_api_compat as compat
+
+from . import blocks
+from .arrays import blocks as slices
+from .arrays import is_traced, itemsize, read, rows_per_block
+from .attention import broadcast_lead
+
+SHAPES = {"B": "m r", "F": "r n"}
+
+
+class Spectrum(NamedTuple):
+    """Singular values `values` (…, min(m, r)), largest first, and `error` (…, min(m, r)), a bound on each one's error.
+
+    The error is an estimate from residuals that were themselves computed in floating point.
+    """
+
+    values: Any
+    error: Any
+
+
+class Factor(NamedTuple):
+    """The triangle R of a tall matrix X = Q R, with the residual ‖X − Q R‖_F and the defect ‖QᵀQ − 1‖_F of that Q."""
+
+    R: Any
+    residual: Any
+    defect: Any
+
+
+def mixing_spectrum(B: Any, F: Any) -> Spectrum:
+    """The singular values of `B F` from two thin QR factorisations, O((m + n) r²) operations.
+
+    Shapes (…, m, r) and (…, r, n), r ≤ n. With B = Q_B R_B, Fᵀ = Q_F R_F they are those of the r × r matrix R_B R_Fᵀ; the
+    values past r are 0. The error estimate adds, by Weyl and Ostrowski, the residuals of both factorisations and of the
+    small SVD and the departure of Q_B, Q_F from orthogonality.
+
+    Peak memory: about three times the larger input. A Dask array is factored chunk by chunk of positions and only
+    triangles travel. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does.
+
+    >>> import numpy as np
+    >>> B, F = np.array([[2.0], [0], [0]]), np.array([[0.0, 3, 0]])
+    >>> mixing_spectrum(B, F).values.round(12).tolist()
+    [6.0]
+    """
+    _, (B, F) = read(SHAPES, B=B, F=F)
+    if compat.is_dask_array(B) or compat.is_dask_array(F):
+        task = blocks.call(_spectrum, factor(B, -2), factor(F, -1))
+        shape = (*broadcast_lead(B, F), min(B.shape[-2], B.shape[-1]))
+        lazy = B if compat.is_dask_array(B) else F
+        return Spectrum(*(blocks.array(part, shape, B.dtype, lazy) for part in (task[0], task[1])))
+    return _spectrum(factor(B, -2), factor(F, -1))
+
+
+def mixing_rank(B: Any, F: Any, rtol: float | None = None) -> Any:
+    """The numerical rank of `B F`: how many singular values exceed `rtol` times the largest; integers of shape (…).
+
+    `rtol` is max(m, n) times the precision of the dtype unless given. A numerical rank is no certificate:
+    `rank.certified_rank` gives one. Memory, Dask, jit and errors as in `mixing_spectrum`; a negative `rtol` is a
+    ValueError.
+
+    >>> import numpy as np
+    >>> int(mixing_rank(np.ones((5, 2)), np.array([[1.0, 0, 0], [0, 1, 0]])))
+    1
+    """
+    if rtol is not None and not rtol >= 0:
+        raise ValueError(f"rtol = {rtol} is no tolerance; pass a number of at least 0")
+    values = mixing_spectrum(B, F).values
+    xp = compat.array_namespace(values)
+    tolerance = max(B.shape[-2], F.shape[-1]) * xp.finfo(values.dtype).eps if rtol is None else rtol
+    return xp.sum(xp.astype(values > tolerance * values[..., :1], xp.int32), axis=-1)
+
+
+def mixing_row_sums(B: Any, F: Any) -> Any:
+    """The row sums of `B F`, as B (F 1) (T4): all 1 for every row-stochastic B iff F 1 = 1. Shape (…, m).
+
+    Peak memory O(m + r) beside the inputs. Works on Dask and, with the check for finite entries off, under `jax.jit`.
+
+    >>> import numpy as np
+    >>> mixing_row_sums(np.array([[0.5, 0.5]]), np.array([[1.0, 1, 0], [0, 0, 1]])).tolist()
+    [1.5]
+    """
+    xp, (B, F) = read(SHAPES, B=B, F=F)
+    return xp.matmul(B, xp.sum(F, axis=-1)[..., None])[..., 0]
+
+
+class Coefficient(NamedTuple):
+    """One coefficient of the mixing: its `value`, and the query and position (`row`, `column`) that it stands at."""
+
+    value: Any
+    row: Any
+    column: Any
+
+
+def most_negative_coefficient(B: Any, F: Any) -> Coefficient:
+    """The smallest coefficient of `B F` and where it stands (T4): not negative iff `B F` has no negative entry.
+
+    Shapes (…, m, r), (…, r, n); the three results have shape (…). O(m n r) operations, in blocks of about 32 MiB, never the
+    m × n matrix. On Dask each pair of chunks is a task. Works under `jax.jit`, where the check for finite entries is
+    off and the loop is unrolled. Raises as `arrays.read` does.
+
+    >>> import numpy as np
+    >>> c = most_negative_coefficient(np.array([[1.0, 0], [0, 1]]), np.array([[1.0, 2, 3], [4, -5, 6]]))
+    >>> float(c.value), int(c.row), int(c.column)
+    (-5.0, 1, 1)
+    """
+    xp, (B, F) = read(SHAPES, B=B, F=F)
+    if not (compat.is_dask_array(B) or compat.is_dask_array(F)):
+        return _smallest(0, 0, B, F)
+    parts, top = [], 0
+    for b, rows in zip(blocks.split(B, -2), blocks.lengths(B, -2), strict=True):
+        left = 0
+        for f, columns in zip(blocks.split(F, -1), blocks.lengths(F, -1), strict=True):
+            parts.append(blocks.call(partial(_smallest, top, left), b, f))
+            left += columns
+        top += rows
+    task = blocks.merge(_least, parts)
+    lazy, lead = (B if compat.is_dask_array(B) else F), broadcast_lead(B, F)
+    dtypes = (B.dtype, xp.int64, xp.int64)
+    return Coefficient(*(blocks.array(task[i], lead, dtype, lazy) for i, dtype in enumerate(dtypes)))
+
+
+def _smallest(top: int, left: int, B: Any, F: Any) -> Coefficient:
+    xp = compat.array_namespace(B, F)
+    lead, (m, n) = broadcast_lead(B, F), (B.shape[-2], F.shape[-1])
+    width = min(n, max(1, (1 << 25) // itemsize(B)))
+    found = []
+    for columns in slices(n, width):
+        part = F[..., :, columns]
+        step = rows_per_block(
+            F, (columns.stop - columns.start) * max(1, math.prod(lead) // max(1, math.prod(F.shape[:-2])))
+        )
+        for rows in slices(m, step):
+            product = xp.matmul(B[..., rows, :], part)
+            flat = xp.reshape(product, (*lead, -1))
+            at = xp.argmin(flat, axis=-1, keepdims=True)
+            value = xp.min(flat, axis=-1)
+            size = product.shape[-1]
+            row, column = at[..., 0] // size + (rows.start + top), at[..., 0] % size + (columns.start + left)
+            found.append(Coefficient(value, row, column))
+    return _least(found)
+
+
+def _least(parts: Sequence[Coefficient]) -> Coefficient:
+    best = parts[0]
+    xp = compat.array_namespace(best.value)
+    for part in parts[1:]:
+        better = part.value < best.value
+        best = Coefficient(*(xp.where(better, new, old) for new, old in zip(part, best, strict=True)))
+    return best
+
+
+# -- thin QR with residuals, whole or chunk by chunk --------------------------------------------------------------------
+
+
+def factor(X: Any, axis: int) -> Any:
+    """The `Factor` of X with its long axis `axis` (−2, or −1 for a transposed X); a task where X is a Dask array.
+
+    On Dask: QR of each chunk, then of the stacked triangles, as a tree (TSQR); residuals and defects add up.
+    """
+    parts = [blocks.call(partial(_factor, axis), chunk) for chunk in blocks.split(X, axis)]
+    return parts[0] if len(parts) == 1 else blocks.merge(_stack, parts)
+
+
+def _factor(axis: int, X: Any) -> Factor:
+    return thin(X if axis == -2 else compat.array_namespace(X).matrix_transpose(X))[1]
+
+
+def thin(X: Any) -> tuple[Any, Factor]:
+    """The thin QR of a tall array in memory: Q, and the `Factor` that measures it."""
+    xp = compat.array_namespace(X)
+    Q, R = xp.linalg.qr(X)
+    square = xp.zeros_like(R[..., 0, 0])
+    for rows in slices(X.shape[-2], rows_per_block(X, X.shape[-1])):
+        off = xp.matmul(Q[..., rows, :], R) - X[..., rows, :]
+        square = square + xp.sum(off * off, axis=(-2, -1))
+    return Q, Factor(R, xp.sqrt(square), orthogonality_defect(xp, Q))
+
+
+def orthogonality_defect(xp: Any, Q: Any) -> Any:
+    """`‖QᵀQ − 1‖_F` over the last two axes."""
+    gram = xp.matmul(xp.matrix_transpose(Q), Q)
+    device = None if is_traced(Q) else compat.device(Q)
+    return norm(xp, gram - xp.eye(gram.shape[-1], dtype=gram.dtype, device=device))
+
+
+def norm(xp: Any, X: Any) -> Any:
+    """The Frobenius norm over the last two axes."""
+    return xp.sqrt(xp.sum(X * X, axis=(-2, -1)))
+
+
+def _stack(parts: Sequence[Factor]) -> Factor:
+    """The factor of the stacked rows: their triangles stacked and factored again."""
+    if len(parts) == 1:
+        return parts[0]
+    xp = compat.array_namespace(parts[0].R)
+    _, top = thin(xp.concat([p.R for p in parts], axis=-2))
+    square, defect = parts[0].residual ** 2, parts[0].defect
+    for p in parts[1:]:
+        square, defect = square + p.residual**2, xp.maximum(defect, p.defect)
+    return Factor(top.R, xp.sqrt(square) + (1 + defect) * top.residual, defect + top.defect + defect * top.defect)
+
+
+def _spectrum(b: Factor, f: Factor) -> Spectrum:
+    xp = compat.array_namespace(b.R, f.R)
+    core = xp.matmul(b.R, xp.matrix_transpose(f.R))
+    U, s, Vh = xp.linalg.svd(core, full_matrices=False)
+    size_b, size_f = norm(xp, b.R), norm(xp, f.R)
+    small = norm(xp, core - xp.matmul(U * s[..., None, :], Vh))
+    eps = xp.finfo(core.dtype).eps
+    absolute = (
+        (1 + b.defect)
+        * (1 + f.defect)
+        * (small + core.shape[-1] * eps * size_b * size_f + b.residual * (size_f + f.residual) + size_b * f.residual)
+    )
+    stretch = b.defect + f.defect + orthogonality_defect(xp, U) + orthogonality_defect(xp, xp.matrix_transpose(Vh))
+    return Spectrum(s, absolute[..., None] + stretch[..., None] * s)
