@@ -11,7 +11,7 @@ from flint import arb, fmpq, fmpq_mat
 
 from . import blocks
 from .arrays import read
-from .balls import ball_matrix, exact_matrix, singular_values
+from .enclosure import ball_matrix, exact_matrix, singular_values
 from .spectrum import Factor, factor, thin
 
 SHAPES = {"F": "r n"}
@@ -190,7 +190,7 @@ def certified_span_retention(F: Any, start: int, stop: int) -> tuple[list[arb], 
     P = F⁺F is a projector, so the squares are the eigenvalues of its block on the span, which are that block's singular
     values. Raises ValueError for a span that is not inside.
 
-    >>> from .balls import precision
+    >>> from .enclosure import precision
     >>> with precision(80):
     ...     values, total = certified_span_retention([[0.5, 0.5, 0], [0, 0, 1]], 0, 2)
     >>> values[0].contains(1), values[1].contains(0), total

@@ -1,0 +1,298 @@
+"""Ball arithmetic: enclosures of attention, determinants and singular values that hold whatever the rounding does.
+
+Entries are taken exactly (a float is the dyadic rational it is), so an enclosure speaks of the very matrices given.
+FLINT keeps one working precision per process. `precision` sets it under a lock and puts it back, so blocks in two
+threads wait for each other instead of disturbing each other. The precision decides only how narrow an enclosure is,
+never whether it holds: code outside that changes it can cost width, not truth.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from .arrays import host_values
+
+CAP_BITS = 1 << 16
+_LOCK = threading.RLock()
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Ball arithmetic at `bits` bits inside the block, in this thread alone; the former precision returns afterwards.
+
+    >>> with precision(200):
+    ...     third = arb(1) / 3
+    >>> third.rel_accuracy_bits() > 190
+    True
+    """
+    if isinstance(bits, bool) or not isinstance(bits, int) or bits < 2:
+        raise ValueError(f"bits = {bits!r} is no precision; pass a whole number of at least 2")
+    with _LOCK:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+# -- exact entries ----------------------------------------------------------------------------------------------------
+
+
+def rational(value: Any, name: str = "value") -> fmpq:
+    """The exact rational that a number is: int, float, Fraction, NumPy scalar, FLINT or SymPy rational.
+
+    Raises ValueError for NaN and infinities, TypeError for anything that is not a rational number.
+
+    >>> rational(0.5), rational(Fraction(1, 3)), rational(0.1) == fmpq(1, 10)
+    (1/2, 1/3, False)
+    """
+    if isinstance(value, (fmpq, fmpz)):
+        return fmpq(value)
+    try:
+        if hasattr(value, "as_integer_ratio"):
+            p, q = value.as_integer_ratio()
+            return fmpq(int(p), int(q))
+        if hasattr(value, "numerator") and hasattr(value, "denominator"):
+            return fmpq(int(value.numerator), int(value.denominator))
+        if hasattr(value, "is_Float") and value.is_Float:
+            return rational(Fraction(str(value)) if value._prec != 53 else float(value), name)
+        if hasattr(value, "__float__") and hasattr(value, "dtype") and str(value.dtype) in ("bfloat16", "float16"):
+            return rational(float(value), name)
+    except (OverflowError, ValueError):
+        raise ValueError(f"{name} = {value} is not finite; ball arithmetic needs finite numbers") from None
+    raise TypeError(f"{name} = {value!r} is no exact number; pass ints, floats, Fractions or rational SymPy numbers")
+
+
+def exact_rows(M: Any, name: str = "M") -> list[list[fmpq]]:
+    """The entries of a matrix as exact rationals, row by row.
+
+    `M` is a 2-D array of any library on the CPU, a nested list of numbers, a SymPy matrix with rational entries, or a
+    FLINT matrix. A lazy array is computed, once. Raises ValueError for another number of axes, ragged rows or
+    an entry that is not finite, TypeError for entries that are no rational numbers.
+
+    >>> exact_rows([[1, 0.5]])
+    [[1, 1/2]]
+    """
+    if isinstance(M, (fmpq_mat, fmpz_mat)):
+        return [[fmpq(x) for x in row] for row in M.tolist()]
+    if hasattr(M, "tolist") and hasattr(M, "shape") and not hasattr(M, "dtype"):  # SymPy
+        rows = M.tolist()
+    elif isinstance(M, Sequence) and not isinstance(M, str):
+        rows = [list(row) if isinstance(row, Iterable) and not isinstance(row, str) else row for row in M]
+        if not all(isinstance(row, list) for row in rows):
+            raise ValueError(f"{name} has one axis; pass a matrix, a list of rows")
+        if len({len(row) for row in rows}) > 1:
+            raise ValueError(f"{name} has rows of lengths {sorted({len(row) for row in rows})}; make them equal")
+    else:
+        (values,) = host_values((name, M))
+        if values.ndim != 2:
+            raise ValueError(f"{name} has shape {values.shape}; pass a matrix, two axes")
+        rows = values.tolist() if values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 else list(values)
+    return [[rational(x, f"{name}[{i}, {j}]") for j, x in enumerate(row)] for i, row in enumerate(rows)]
+
+
+def exact_matrix(M: Any, name: str = "M") -> fmpq_mat:
+    """The same as a FLINT matrix over ℚ.
+
+    >>> exact_matrix([[1, 2], [3, 4]]).det()
+    -2
+    """
+    if isinstance(M, fmpq_mat):
+        return M
+    if isinstance(M, fmpz_mat):
+        return fmpq_mat(M)
+    rows = exact_rows(M, name)
+    return fmpq_mat(len(rows), len(rows[0]) if rows else 0, [x for row in rows for x in row])
+
+
+def ball_matrix(M: Any, name: str = "M") -> arb_mat:
+    """The matrix as balls at the current precision; balls are passed through.
+
+    >>> ball_matrix([[0.5]])[0, 0] == 0.5
+    True
+    """
+    return M if isinstance(M, arb_mat) else arb_mat(exact_matrix(M, name))
+
+
+# -- attention --------------------------------------------------------------------------------------------------------
+
+
+def ball_softmax(scores: arb_mat, visible: Sequence[Sequence[bool]] | None = None) -> arb_mat:
+    """Row-wise softmax in balls. Entries that are not `visible` weigh 0; a row that sees nothing is 0 throughout.
+
+    >>> with precision(53):
+    ...     ball_softmax(arb_mat([[0, 0]]))[0, 1].contains(0.5)
+    True
+    """
+    rows, columns = scores.nrows(), scores.ncols()
+    found: list[arb] = []
+    for i in range(rows):
+        seen = [j for j in range(columns) if visible is None or visible[i][j]]
+        if not seen:
+            found += [arb(0)] * columns
+            continue
+        top = max((scores[i, j].mid() for j in seen), key=float)
+        weights = {j: (scores[i, j] - top).exp() for j in seen}
+        total = sum(weights.values(), arb(0))
+        found += [weights[j] / total if j in weights else arb(0) for j in range(columns)]
+    return arb_mat(rows, columns, found)
+
+
+def ball_scores(Q: arb_mat, K: arb_mat) -> arb_mat:
+    """The scaled scores `Q Kᵀ / √d` for Q (m, d) and K (n, d), in balls."""
+    return Q * K.transpose() * (1 / arb(Q.ncols()).sqrt())
+
+
+def ball_attention(Q: Any, K: Any, V: Any) -> arb_mat:
+    """Full attention `softmax(Q Kᵀ/√d) V`: an enclosure, shapes (m, d), (n, d), (n, d_v) to (m, d_v).
+
+    >>> with precision(80):
+    ...     y = ball_attention([[1]], [[1], [2], [3]], [[10], [20], [30]])[0, 0]
+    >>> decimals(lambda: y, 4)
+    '25.7521…'
+    """
+    Q, K, V = (ball_matrix(M, name) for M, name in ((Q, "Q"), (K, "K"), (V, "V")))
+    return ball_softmax(ball_scores(Q, K)) * V
+
+
+def ball_compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, visible: Any = None) -> arb_mat:
+    """Compressed attention `softmax(Q (E K)ᵀ/√d) (F V)`: an enclosure, E and F of shape (r, n), slots first.
+
+    >>> half = [[0.5, 0.5, 0], [0, 0, 1]]
+    >>> compute = lambda: ball_compressed([[1]], [[1], [2], [3]], [[10], [20], [30]], half, half)[0, 0]
+    >>> decimals(compute, 4)
+    '27.2636…'
+    """
+    Q, K, V, E, F = (ball_matrix(M, name) for M, name in zip((Q, K, V, E, F), "QKVEF", strict=True))
+    return ball_softmax(ball_scores(Q, E * K), visible) * (F * V)
+
+
+# -- raising the precision --------------------------------------------------------------------------------------------
+
+
+def sharpen(compute: Callable[[], Any], digits: int = 15, cap_bits: int = CAP_BITS) -> Any:
+    """`compute()` at growing precision until every ball that it returns has `digits` certain significant digits.
+
+    `compute` returns a ball, a sequence of balls, or an `arb_mat`; a ball that is exactly 0 counts as certain.
+    Raises ValueError when `cap_bits` bits are not enough, naming both.
+
+    >>> sharpen(lambda: arb(2).sqrt(), 30).str(30, radius=False)
+    '1.41421356237309504880168872421'
+    """
+    needed = int(digits * 3.33) + 2
+    bits = max(64, 2 * needed)
+    while bits <= cap_bits:
+        with precision(bits):
+            found = compute()
+            if all(x.is_zero() or x.rel_accuracy_bits() >= needed for x in _balls(found)):
+                return found
+        bits *= 2
+    raise ValueError(
+        f"digits = {digits} are not certain within cap_bits = {cap_bits} bits; raise cap_bits or ask for fewer"
+    )
+
+
+def decimals(compute: Callable[[], arb], places: int, cap_bits: int = CAP_BITS) -> str:
+    """The number that `compute()` encloses, cut (not rounded) after `places` decimal places, every digit certain.
+
+    Raises ValueError when the digits are not settled within `cap_bits` bits (a number that ends there exactly).
+
+    >>> decimals(lambda: arb(2).sqrt(), 10)
+    '1.4142135623…'
+    >>> decimals(lambda: -arb(1) / 3, 3)
+    '-0.333…'
+    """
+    bits = 64 + 4 * places
+    while bits <= cap_bits:
+        with precision(bits):
+            x = compute()
+            whole = (abs(x) * arb(10) ** places).floor().unique_fmpz()
+            if whole is not None and (x > 0 or x < 0 or x.is_zero()):
+                digits = str(int(whole)).rjust(places + 1, "0")
+                sign = "-" if x < 0 else ""
+                point = f".{digits[len(digits) - places :]}" if places else ""
+                return f"{sign}{digits[: len(digits) - places]}{point}…"
+        bits *= 2
+    raise ValueError(f"places = {places} are not settled within cap_bits = {cap_bits} bits; ask for fewer places")
+
+
+def _balls(found: Any) -> Iterable[arb]:
+    if isinstance(found, arb):
+        return [found]
+    return found.entries() if isinstance(found, arb_mat) else found
+
+
+# -- norms and singular values ----------------------------------------------------------------------------------------
+
+
+def frobenius(M: arb_mat) -> arb:
+    """The Frobenius norm, in balls.
+
+    >>> frobenius(arb_mat([[3, 4]])).contains(5)
+    True
+    """
+    return sum((x * x for x in M.entries()), arb(0)).sqrt()
+
+
+def largest_entry(M: arb_mat) -> arb:
+    """The largest absolute value of an entry, in balls (0 for an empty matrix)."""
+    largest = arb(0)
+    for x in M.entries():
+        largest = largest.max(abs(x))
+    return largest
+
+
+def singular_values(M: Any) -> list[arb]:
+    """Enclosures of the min(m, n) singular values, largest first, at the current precision, repeated and zero ones included.
+
+    With V the approximate eigenvectors of H = MᵀM (or MMᵀ, the smaller), verified in balls at twice the precision:
+    `‖VᵀV − 1‖ ≤ β` gives `λ_i(VᵀHV) ∈ [1 − β, 1 + β] λ_i(H)` (Ostrowski), and `|λ_i(G) − g_i| ≤ ‖G − diag g‖_F` for
+    G = VᵀHV with its diagonal sorted (Weyl). Meant for up to some tens of rows. Raises ValueError when the precision is
+    too low to verify anything.
+
+    >>> with precision(100):
+    ...     [s.contains(w) for s, w in zip(singular_values([[0, 2], [1, 0]]), (2, 1))]
+    [True, True]
+    """
+    from .precision import context
+
+    with precision(2 * ctx.prec + 20):
+        balls = ball_matrix(M)
+        small = balls if balls.nrows() >= balls.ncols() else balls.transpose()
+        n = small.ncols()
+        if not n:
+            return []
+        H = small.transpose() * small
+        mp = context(bits=ctx.prec)
+        _, vectors = mp.eigsy(mp.matrix([[mp.mpf(x.mid()._mpf_) for x in row] for row in H.tolist()]))
+        V = arb_mat(n, n, [_exact(vectors[i, j]) for i in range(n) for j in range(n)])
+        beta = frobenius(V.transpose() * V - _identity(n)).upper()
+        if not beta < 1:
+            raise ValueError(f"the precision of {ctx.prec} bits is too low to verify the decomposition; raise it")
+        turned = small * V
+        G = turned.transpose() * turned
+        off = frobenius(arb_mat(n, n, [G[i, j] if i != j else 0 for i in range(n) for j in range(n)])).upper()
+        lows, highs = (sorted((end(G[i, i]) for i in range(n)), reverse=True) for end in (arb.lower, arb.upper))
+        found = []
+        for low, high in zip(lows, highs, strict=True):
+            least = ((low - off) / (1 + beta)).lower().max(arb(0))
+            most = ((high + off) / (1 - beta)).upper().max(arb(0))
+            found.append(least.union(most).max(arb(0)).sqrt() if least > 0 else arb(0).union(most.sqrt()))
+        return found
+
+
+def _exact(x: Any) -> arb:
+    """The ball of radius 0 at an mpmath number."""
+    sign, mantissa, exponent, _ = x._mpf_
+    return arb((-int(mantissa) if sign else int(mantissa), int(exponent)))
+
+
+def _identity(n: int) -> arb_mat:
+    return arb_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
