@@ -1,298 +1,201 @@
-"""Ball arithmetic: enclosures of attention, determinants and singular values that hold whatever the rounding does.
+"""Enclosures: FLINT balls that contain an exact value, and mpmath at any number of digits, in contexts of their own.
 
-Entries are taken exactly (a float is the dyadic rational it is), so an enclosure speaks of the very matrices given.
-FLINT keeps one working precision per process. `precision` sets it under a lock and puts it back, so blocks in two
-threads wait for each other instead of disturbing each other. The precision decides only how narrow an enclosure is,
-never whether it holds: code outside that changes it can cost width, not truth.
+A ball is a proof: the value lies in it. The printed digits of an `Enclosure` are those on which its two ends agree.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
+import sympy
+from flint import acb_mat, arb, arb_mat, ctx, fmpq
+from mpmath.ctx_mp import MPContext
+from sympy import Expr
 
-from .arrays import host_values
+from ..symbolic.ball import enclosure, evaluate
+from ..symbolic.field import exact
+from ..symbolic.rank import as_matrix
 
-CAP_BITS = 1 << 16
-_LOCK = threading.RLock()
+MOST_BITS = 1 << 20
 
 
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Ball arithmetic at `bits` bits inside the block, in this thread alone; the former precision returns afterwards.
+def _bits(digits: int) -> int:
+    """Bits that carry this many decimal digits, with room for a few operations."""
+    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
+        raise ValueError(f"digits = {digits!r} is not a precision; pass a whole number from 1")
+    return int(digits * 3.33) + 32
 
-    >>> with precision(200):
-    ...     third = arb(1) / 3
-    >>> third.rel_accuracy_bits() > 190
-    True
+
+def as_fraction(ball: arb) -> Fraction:
+    """The exact value of a ball of radius 0."""
+    mantissa, exponent = ball.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """An interval with exact dyadic ends that contains a value.
+
+    >>> print(enclose(sympy.E, 10))
+    2.718281828…
     """
-    if isinstance(bits, bool) or not isinstance(bits, int) or bits < 2:
-        raise ValueError(f"bits = {bits!r} is no precision; pass a whole number of at least 2")
-    with _LOCK:
-        before = ctx.prec
-        ctx.prec = bits
-        try:
-            yield
-        finally:
-            ctx.prec = before
+
+    lower: Fraction
+    upper: Fraction
+    digits: int
+
+    @classmethod
+    def of(cls, ball: arb, digits: int) -> Enclosure:
+        """The interval of a ball. Raises ArithmeticError for a ball that is not finite."""
+        if not ball.is_finite():
+            raise ArithmeticError("the enclosure is not finite; raise the precision")
+        with ctx.workprec(max(64, 2 * _bits(digits))):
+            middle, radius = as_fraction(ball.mid()), as_fraction(ball.rad())
+        return cls(middle - radius, middle + radius, digits)
+
+    @property
+    def width(self) -> Fraction:
+        """Upper end minus lower end."""
+        return self.upper - self.lower
+
+    def contains(self, value: Any) -> bool:
+        """Whether a rational value (a Fraction, an int, a float taken exactly) lies in it."""
+        return self.lower <= Fraction(value) <= self.upper
+
+    def overlaps(self, other: Enclosure) -> bool:
+        """Whether the two intervals meet; two values with disjoint enclosures differ."""
+        return self.lower <= other.upper and other.lower <= self.upper
+
+    def __float__(self) -> float:
+        return float((self.lower + self.upper) / 2)
+
+    def __str__(self) -> str:
+        return decimals(self.lower, self.upper, self.digits)
 
 
-# -- exact entries ----------------------------------------------------------------------------------------------------
+def decimals(lower: Fraction, upper: Fraction, digits: int) -> str:
+    """The decimal digits on which both ends agree, truncated, at most `digits` significant ones.
 
-
-def rational(value: Any, name: str = "value") -> fmpq:
-    """The exact rational that a number is: int, float, Fraction, NumPy scalar, FLINT or SymPy rational.
-
-    Raises ValueError for NaN and infinities, TypeError for anything that is not a rational number.
-
-    >>> rational(0.5), rational(Fraction(1, 3)), rational(0.1) == fmpq(1, 10)
-    (1/2, 1/3, False)
+    >>> decimals(Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**6), 4)
+    '0.3333…'
     """
-    if isinstance(value, (fmpq, fmpz)):
-        return fmpq(value)
-    try:
-        if hasattr(value, "as_integer_ratio"):
-            p, q = value.as_integer_ratio()
-            return fmpq(int(p), int(q))
-        if hasattr(value, "numerator") and hasattr(value, "denominator"):
-            return fmpq(int(value.numerator), int(value.denominator))
-        if hasattr(value, "is_Float") and value.is_Float:
-            return rational(Fraction(str(value)) if value._prec != 53 else float(value), name)
-        if hasattr(value, "__float__") and hasattr(value, "dtype") and str(value.dtype) in ("bfloat16", "float16"):
-            return rational(float(value), name)
-    except (OverflowError, ValueError):
-        raise ValueError(f"{name} = {value} is not finite; ball arithmetic needs finite numbers") from None
-    raise TypeError(f"{name} = {value!r} is no exact number; pass ints, floats, Fractions or rational SymPy numbers")
+    if lower == upper and (lower.denominator == 1 or not 10**digits % lower.denominator):
+        if lower.denominator == 1:
+            return str(lower)
+        text = str(abs(int(lower * 10**digits))).zfill(digits + 1)
+        return f"{'-' * (lower < 0)}{text[:-digits]}.{text[-digits:]}".rstrip("0")
+    sign = "-" if upper < 0 else ""
+    a, b = (abs(upper), abs(lower)) if upper < 0 else (lower, upper)
+    if a < 0 < b or a <= 0:
+        return f"0 ± {float(max(abs(lower), abs(upper))):.1e}"
+    whole = len(str(int(b))) if b >= 1 else 0
+    leading = 0 if b >= 1 else len(str(b.denominator)) - len(str(b.numerator)) - 1
+    for places in range(max(0, digits - whole + max(0, leading)), -1, -1):
+        first, second = int(a * 10**places), int(b * 10**places)
+        if first == second:
+            text = str(first).zfill(places + 1)
+            return f"{sign}{text[:-places]}.{text[-places:]}…" if places else f"{sign}{text}…"
+    return f"{float((lower + upper) / 2):.{min(digits, 15)}g} ± {float((upper - lower) / 2):.1e}"
 
 
-def exact_rows(M: Any, name: str = "M") -> list[list[fmpq]]:
-    """The entries of a matrix as exact rationals, row by row.
+def enclose(expression: Any, digits: int = 30, values: Mapping[Expr, Any] | None = None) -> Enclosure:
+    """An interval of relative width below 10^−digits that contains a constant expression.
 
-    `M` is a 2-D array of any library on the CPU, a nested list of numbers, a SymPy matrix with rational entries, or a
-    FLINT matrix. A lazy array is computed, once. Raises ValueError for another number of axes, ragged rows or
-    an entry that is not finite, TypeError for entries that are no rational numbers.
+    `values` gives the symbols, as exact numbers. The working precision doubles until the width is reached; a value that
+    is exactly 0 but not visibly so stays an interval around 0. Raises ValueError for digits below 1, ArithmeticError when the
+    value is not a finite number.
 
-    >>> exact_rows([[1, 0.5]])
-    [[1, 1/2]]
+    >>> print(enclose(10 * (1 + 2 * sympy.E + 3 * sympy.E**2) / (1 + sympy.E + sympy.E**2), 12))
+    25.7521038260…
     """
-    if isinstance(M, (fmpq_mat, fmpz_mat)):
-        return [[fmpq(x) for x in row] for row in M.tolist()]
-    if hasattr(M, "tolist") and hasattr(M, "shape") and not hasattr(M, "dtype"):  # SymPy
-        rows = M.tolist()
-    elif isinstance(M, Sequence) and not isinstance(M, str):
-        rows = [list(row) if isinstance(row, Iterable) and not isinstance(row, str) else row for row in M]
-        if not all(isinstance(row, list) for row in rows):
-            raise ValueError(f"{name} has one axis; pass a matrix, a list of rows")
-        if len({len(row) for row in rows}) > 1:
-            raise ValueError(f"{name} has rows of lengths {sorted({len(row) for row in rows})}; make them equal")
-    else:
-        (values,) = host_values((name, M))
-        if values.ndim != 2:
-            raise ValueError(f"{name} has shape {values.shape}; pass a matrix, two axes")
-        rows = values.tolist() if values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 else list(values)
-    return [[rational(x, f"{name}[{i}, {j}]") for j, x in enumerate(row)] for i, row in enumerate(rows)]
-
-
-def exact_matrix(M: Any, name: str = "M") -> fmpq_mat:
-    """The same as a FLINT matrix over ℚ.
-
-    >>> exact_matrix([[1, 2], [3, 4]]).det()
-    -2
-    """
-    if isinstance(M, fmpq_mat):
-        return M
-    if isinstance(M, fmpz_mat):
-        return fmpq_mat(M)
-    rows = exact_rows(M, name)
-    return fmpq_mat(len(rows), len(rows[0]) if rows else 0, [x for row in rows for x in row])
-
-
-def ball_matrix(M: Any, name: str = "M") -> arb_mat:
-    """The matrix as balls at the current precision; balls are passed through.
-
-    >>> ball_matrix([[0.5]])[0, 0] == 0.5
-    True
-    """
-    return M if isinstance(M, arb_mat) else arb_mat(exact_matrix(M, name))
-
-
-# -- attention --------------------------------------------------------------------------------------------------------
-
-
-def ball_softmax(scores: arb_mat, visible: Sequence[Sequence[bool]] | None = None) -> arb_mat:
-    """Row-wise softmax in balls. Entries that are not `visible` weigh 0; a row that sees nothing is 0 throughout.
-
-    >>> with precision(53):
-    ...     ball_softmax(arb_mat([[0, 0]]))[0, 1].contains(0.5)
-    True
-    """
-    rows, columns = scores.nrows(), scores.ncols()
-    found: list[arb] = []
-    for i in range(rows):
-        seen = [j for j in range(columns) if visible is None or visible[i][j]]
-        if not seen:
-            found += [arb(0)] * columns
-            continue
-        top = max((scores[i, j].mid() for j in seen), key=float)
-        weights = {j: (scores[i, j] - top).exp() for j in seen}
-        total = sum(weights.values(), arb(0))
-        found += [weights[j] / total if j in weights else arb(0) for j in range(columns)]
-    return arb_mat(rows, columns, found)
-
-
-def ball_scores(Q: arb_mat, K: arb_mat) -> arb_mat:
-    """The scaled scores `Q Kᵀ / √d` for Q (m, d) and K (n, d), in balls."""
-    return Q * K.transpose() * (1 / arb(Q.ncols()).sqrt())
-
-
-def ball_attention(Q: Any, K: Any, V: Any) -> arb_mat:
-    """Full attention `softmax(Q Kᵀ/√d) V`: an enclosure, shapes (m, d), (n, d), (n, d_v) to (m, d_v).
-
-    >>> with precision(80):
-    ...     y = ball_attention([[1]], [[1], [2], [3]], [[10], [20], [30]])[0, 0]
-    >>> decimals(lambda: y, 4)
-    '25.7521…'
-    """
-    Q, K, V = (ball_matrix(M, name) for M, name in ((Q, "Q"), (K, "K"), (V, "V")))
-    return ball_softmax(ball_scores(Q, K)) * V
-
-
-def ball_compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, visible: Any = None) -> arb_mat:
-    """Compressed attention `softmax(Q (E K)ᵀ/√d) (F V)`: an enclosure, E and F of shape (r, n), slots first.
-
-    >>> half = [[0.5, 0.5, 0], [0, 0, 1]]
-    >>> compute = lambda: ball_compressed([[1]], [[1], [2], [3]], [[10], [20], [30]], half, half)[0, 0]
-    >>> decimals(compute, 4)
-    '27.2636…'
-    """
-    Q, K, V, E, F = (ball_matrix(M, name) for M, name in zip((Q, K, V, E, F), "QKVEF", strict=True))
-    return ball_softmax(ball_scores(Q, E * K), visible) * (F * V)
-
-
-# -- raising the precision --------------------------------------------------------------------------------------------
-
-
-def sharpen(compute: Callable[[], Any], digits: int = 15, cap_bits: int = CAP_BITS) -> Any:
-    """`compute()` at growing precision until every ball that it returns has `digits` certain significant digits.
-
-    `compute` returns a ball, a sequence of balls, or an `arb_mat`; a ball that is exactly 0 counts as certain.
-    Raises ValueError when `cap_bits` bits are not enough, naming both.
-
-    >>> sharpen(lambda: arb(2).sqrt(), 30).str(30, radius=False)
-    '1.41421356237309504880168872421'
-    """
-    needed = int(digits * 3.33) + 2
-    bits = max(64, 2 * needed)
-    while bits <= cap_bits:
-        with precision(bits):
-            found = compute()
-            if all(x.is_zero() or x.rel_accuracy_bits() >= needed for x in _balls(found)):
-                return found
+    bits = _bits(digits)
+    goal = Fraction(1, 10**digits)
+    while True:
+        found = Enclosure.of(enclosure(expression, bits, values), digits) if bits <= MOST_BITS else None
+        if found is None:
+            raise ArithmeticError(f"no finite enclosure of {expression} within {MOST_BITS} bits")
+        size = max(abs(found.lower), abs(found.upper))
+        if found.width <= goal * size or size <= goal**4:
+            return found
         bits *= 2
-    raise ValueError(
-        f"digits = {digits} are not certain within cap_bits = {cap_bits} bits; raise cap_bits or ask for fewer"
+
+
+def at_digits(expression: Any, digits: int = 30, values: Mapping[Expr, Any] | None = None) -> Any:
+    """The value of a constant expression by mpmath, in a context of its own with this many digits.
+
+    An independent evaluation (no enclosure): it agrees with `enclose` to about `digits` digits.
+
+    >>> str(at_digits(sympy.E, 20))
+    '2.7182818284590452354'
+    """
+    context = MPContext()
+    context.prec = _bits(digits)
+    given = {k: context.mpf(int(sympy.Rational(v).p)) / int(sympy.Rational(v).q) for k, v in (values or {}).items()}
+    value = evaluate(
+        exact(expression), lambda p, q: context.mpf(p) / q, lambda name, x: getattr(context, name)(x), given
     )
+    context.dps = digits
+    return +value
 
 
-def decimals(compute: Callable[[], arb], places: int, cap_bits: int = CAP_BITS) -> str:
-    """The number that `compute()` encloses, cut (not rounded) after `places` decimal places, every digit certain.
+def confirm(expression: Any, digits: int) -> Enclosure:
+    """The enclosure, after mpmath's value at the same digits was found inside it (widened by a few units of the last).
 
-    Raises ValueError when the digits are not settled within `cap_bits` bits (a number that ends there exactly).
-
-    >>> decimals(lambda: arb(2).sqrt(), 10)
-    '1.4142135623…'
-    >>> decimals(lambda: -arb(1) / 3, 3)
-    '-0.333…'
+    Raises ArithmeticError when the two arithmetics disagree.
     """
-    bits = 64 + 4 * places
-    while bits <= cap_bits:
-        with precision(bits):
-            x = compute()
-            whole = (abs(x) * arb(10) ** places).floor().unique_fmpz()
-            if whole is not None and (x > 0 or x < 0 or x.is_zero()):
-                digits = str(int(whole)).rjust(places + 1, "0")
-                sign = "-" if x < 0 else ""
-                point = f".{digits[len(digits) - places :]}" if places else ""
-                return f"{sign}{digits[: len(digits) - places]}{point}…"
+    found = enclose(expression, digits)
+    sample = at_digits(expression, digits + 5)
+    value = Fraction(int(sample.man)) * Fraction(2) ** int(sample.exp) * (-1 if sample._mpf_[0] else 1)
+    room = Fraction(4, 10**digits) * max(abs(value), Fraction(1, 10**digits))
+    if not found.lower - room <= value <= found.upper + room:
+        raise ArithmeticError(f"mpmath's {sample} lies outside FLINT's enclosure {found} of {expression}")
+    return found
+
+
+def ball_matrix(matrix: Any, bits: int) -> arb_mat:
+    """An exact matrix as a matrix of balls."""
+    m = as_matrix(matrix)
+    return arb_mat(m.rows, m.cols, [enclosure(e, bits) for e in m])
+
+
+def singular_values(matrix: Any, digits: int = 30) -> list[Enclosure]:
+    """Enclosures of the singular values of an exact matrix, largest first, min(rows, columns) of them.
+
+    They are the square roots of the eigenvalues of the smaller of AAᵀ and AᵀA, which FLINT encloses and counts rigorously.
+
+    >>> [str(s) for s in singular_values([[3, 0], [0, 4]], 8)]
+    ['4', '3']
+    """
+    m = as_matrix(matrix)
+    gram = m * m.T if m.rows <= m.cols else m.T * m
+    if gram.rows == 0:
+        return []
+    if gram.is_diagonal():
+        squares = sorted(gram.diagonal(), key=lambda e: float(e.evalf()), reverse=True)
+        return [
+            enclose(sympy.sqrt(e), digits) if e != 0 else Enclosure(Fraction(0), Fraction(0), digits) for e in squares
+        ]
+    bits = 2 * _bits(digits) + 16 * gram.rows
+    while True:
+        with ctx.workprec(bits):
+            eigenvalues = acb_mat(ball_matrix(gram, bits)).eig(multiple=True)
+            roots = sorted((e.real.nonnegative_part().sqrt() for e in eigenvalues), key=lambda b: float(b.mid()))[::-1]
+            found = [Enclosure.of(root, digits) for root in roots]
+        largest = max(found[0].upper, Fraction(1, 10**digits))
+        if all(e.width * 10**digits <= largest for e in found) or bits > MOST_BITS:
+            return found
         bits *= 2
-    raise ValueError(f"places = {places} are not settled within cap_bits = {cap_bits} bits; ask for fewer places")
 
 
-def _balls(found: Any) -> Iterable[arb]:
-    if isinstance(found, arb):
-        return [found]
-    return found.entries() if isinstance(found, arb_mat) else found
-
-
-# -- norms and singular values ----------------------------------------------------------------------------------------
-
-
-def frobenius(M: arb_mat) -> arb:
-    """The Frobenius norm, in balls.
-
-    >>> frobenius(arb_mat([[3, 4]])).contains(5)
-    True
-    """
-    return sum((x * x for x in M.entries()), arb(0)).sqrt()
-
-
-def largest_entry(M: arb_mat) -> arb:
-    """The largest absolute value of an entry, in balls (0 for an empty matrix)."""
-    largest = arb(0)
-    for x in M.entries():
-        largest = largest.max(abs(x))
-    return largest
-
-
-def singular_values(M: Any) -> list[arb]:
-    """Enclosures of the min(m, n) singular values, largest first, at the current precision, repeated and zero ones included.
-
-    With V the approximate eigenvectors of H = MᵀM (or MMᵀ, the smaller), verified in balls at twice the precision:
-    `‖VᵀV − 1‖ ≤ β` gives `λ_i(VᵀHV) ∈ [1 − β, 1 + β] λ_i(H)` (Ostrowski), and `|λ_i(G) − g_i| ≤ ‖G − diag g‖_F` for
-    G = VᵀHV with its diagonal sorted (Weyl). Meant for up to some tens of rows. Raises ValueError when the precision is
-    too low to verify anything.
-
-    >>> with precision(100):
-    ...     [s.contains(w) for s, w in zip(singular_values([[0, 2], [1, 0]]), (2, 1))]
-    [True, True]
-    """
-    from .precision import context
-
-    with precision(2 * ctx.prec + 20):
-        balls = ball_matrix(M)
-        small = balls if balls.nrows() >= balls.ncols() else balls.transpose()
-        n = small.ncols()
-        if not n:
-            return []
-        H = small.transpose() * small
-        mp = context(bits=ctx.prec)
-        _, vectors = mp.eigsy(mp.matrix([[mp.mpf(x.mid()._mpf_) for x in row] for row in H.tolist()]))
-        V = arb_mat(n, n, [_exact(vectors[i, j]) for i in range(n) for j in range(n)])
-        beta = frobenius(V.transpose() * V - _identity(n)).upper()
-        if not beta < 1:
-            raise ValueError(f"the precision of {ctx.prec} bits is too low to verify the decomposition; raise it")
-        turned = small * V
-        G = turned.transpose() * turned
-        off = frobenius(arb_mat(n, n, [G[i, j] if i != j else 0 for i in range(n) for j in range(n)])).upper()
-        lows, highs = (sorted((end(G[i, i]) for i in range(n)), reverse=True) for end in (arb.lower, arb.upper))
-        found = []
-        for low, high in zip(lows, highs, strict=True):
-            least = ((low - off) / (1 + beta)).lower().max(arb(0))
-            most = ((high + off) / (1 - beta)).upper().max(arb(0))
-            found.append(least.union(most).max(arb(0)).sqrt() if least > 0 else arb(0).union(most.sqrt()))
-        return found
-
-
-def _exact(x: Any) -> arb:
-    """The ball of radius 0 at an mpmath number."""
-    sign, mantissa, exponent, _ = x._mpf_
-    return arb((-int(mantissa) if sign else int(mantissa), int(exponent)))
-
-
-def _identity(n: int) -> arb_mat:
-    return arb_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
+def root_sum_squares(parts: list[Enclosure], digits: int) -> Enclosure:
+    """An enclosure of (Σ x²)^{1/2} for enclosed x ≥ 0, such as the tail of the singular values."""
+    with ctx.workprec(2 * _bits(digits)):
+        total = arb(0)
+        for part in parts:
+            low, high = max(part.lower, Fraction(0)), part.upper
+            ball = arb(fmpq(low.numerator, low.denominator)).union(arb(fmpq(high.numerator, high.denominator)))
+            total += ball * ball
+        return Enclosure.of(total.nonnegative_part().sqrt() if parts else arb(0), digits)

@@ -1,8 +1,8 @@
-"""A derivation: a chain of steps, each with a statement, a reason and a decision procedure that runs when it is checked.
+"""A derivation: a chain of steps, each with a statement, a reason and a decision procedure that is re-run on a check.
 
 A step's procedure returns what is left over: nothing (0) when the step holds. Steps that no procedure decides, such as
-an induction or a quantifier over all sizes that is not an identity, are lemmas: they are named with their source, and with the theorem
-of proofs/rocq that closes them where there is one. Nothing here calls `simplify`.
+an induction or a quantifier over all sizes that is not an identity, are lemmas: they are named with their source, and
+with the theorem of proofs/rocq that closes them where there is one. Nothing here calls `simplify`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class StepFailed(AssertionError):
 
 @dataclass(frozen=True)
 class Step:
-    """A statement that a procedure decides. `decide()` returns what is left over: 0, None, [] or False when it holds."""
+    """A statement that a procedure decides. `decide()` returns what is left over: 0, None, [] or False if it holds."""
 
     statement: str
     reason: str
@@ -253,7 +253,7 @@ def squares(
 
 
 def convex(statement: str, expression: Any, x: Symbol, at: Any, reason: str, latex: str | None = None) -> Step:
-    """expression ≥ 0 with equality only at x = at: value and slope vanish there and the second derivative is positive (Taylor)."""
+    """expression ≥ 0, and 0 only at x = at: value and slope vanish there, the second derivative is > 0 (Taylor)."""
 
     def decide() -> Any:
         f = exact(expression)
@@ -313,7 +313,7 @@ def linear(
 
 
 def matrices(statement: str, left: Any, right: Any, reason: str, latex: str | None = None) -> Step:
-    """left = right for matrix symbols of symbolic shapes: equal sums of words, so equal for every shape and every entry."""
+    """left = right for matrix symbols of symbolic shapes: equal sums of words, so equal for all shapes and entries."""
     shown = latex if latex is not None else f"{sympy.latex(left)} = {sympy.latex(right)}"
     return Step(statement, reason, WORDS, lambda: words.remainder(left, right), shown)
 

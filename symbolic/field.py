@@ -1,11 +1,12 @@
 """Deciding identities between expressions in symbols, their exponentials and e^{1/k}.
 
-An expression is read as a rational function of *generators*: each symbol x (or x^{1/k} where roots of it occur), e^{m/k}
-for each monomial m of an exponent, e^{1/k} for the exponents' constants, and log x. The generators are algebraically
-independent over ℚ: e^{1/k} is transcendental (Hermite 1873), and exponentials of polynomials that are linearly
+An expression is read as a rational function of *generators*: each symbol x (or x^{1/k} where roots of it occur),
+e^{m/k} for each monomial m of an exponent, e^{1/k} for the exponents' constants, and log x. The generators are
+algebraically independent over ℚ: e^{1/k} is transcendental (Hermite 1873), and exponentials of polynomials that are linearly
 independent modulo constants are algebraically independent over the rational functions (Ax 1971, the function-field
-case of Lindemann–Weierstrass). So the expression is identically zero iff its numerator, a polynomial with rational coefficients,
-is the zero polynomial. That is a decision, not a heuristic; what does not fit this form raises `Undecidable`.
+case of Lindemann–Weierstrass). So the expression is identically zero iff its numerator, a polynomial with rational
+coefficients, is the zero polynomial. That is a decision, not a heuristic; what does not fit this form raises
+`Undecidable`. Symbols stand for real numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ HYPERBOLIC = (sympy.sinh, sympy.cosh, sympy.tanh, sympy.coth, sympy.sech, sympy.
 
 
 class Undecidable(ValueError):
-    """The expression is not a rational function of symbols, roots of symbols, logarithms of symbols and exponentials."""
+    """The expression is not a rational function of symbols, their roots and logarithms, and exponentials."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Quotient:
 
 
 def exact(value: Any) -> Expr:
-    """A SymPy expression for an exact value: Fractions and integers as they are, floats as the dyadic rationals they are.
+    """A SymPy expression for an exact value; floats are taken as the dyadic rationals they are.
 
     Raises ValueError for NaN and infinity.
 
@@ -294,7 +295,7 @@ def normal(expression: Any) -> Expr:
 
 
 def manifestly(expression: Any, relation: str = ">") -> bool:
-    """Whether the expression is visibly positive (">") or non-negative (">="): every coefficient of its reduced fraction is.
+    """Whether the expression is visibly positive (">") or non-negative (">="): its reduced fraction's coefficients are.
 
     Symbols count by their SymPy assumptions (positive, nonnegative); exponentials are positive; even powers are
     non-negative. False means only that the form does not show it.

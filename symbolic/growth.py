@@ -17,7 +17,7 @@ Scale = tuple[Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True)
 class LeadingTerm:
-    """`coefficient · e^(a n) · n^b · (log n)^c` with `exponents = (a, b, c)`; the coefficient is free of n and not 0."""
+    """`coefficient · e^(a n) · n^b · (log n)^c` with `exponents = (a, b, c)`; its coefficient is free of n, not 0."""
 
     coefficient: Expr
     exponents: Scale
