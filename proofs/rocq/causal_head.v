@@ -15,8 +15,8 @@
 
     The query is fixed while keys and values vary, because it is computed from its own position.
 
-    Headline definitions:
-      T10-T15  head, prefix_safe (pinned in Claims.v by equations)
+    Headline theorems (the definitions, spelled out; Claims.v pins them):
+      T10, T11  weights_def, head_def, prefix_safe_def
 
     Axioms: none. *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -58,6 +58,26 @@ Definition prefix_safe m (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred '
   forall t, (exists s, visible t s) -> forall q, query_safe (allowed t) (visible t) q.
 
 End Safety.
+
+Lemma weights_def (R : realFieldType) (e : R -> R) (scale : R) r n d (E : 'M[R]_(r, n)) (S : pred 'I_r)
+    (q : 'rV[R]_d) (K : 'M[R]_(n, d)) s :
+  weights e scale E S q K 0 s =
+  if S s then e (scale * (q *m (E *m K)^T) 0 s) / \sum_(u | S u) e (scale * (q *m (E *m K)^T) 0 u) else 0.
+Proof. by rewrite mxE. Qed.
+
+Lemma head_def (R : realFieldType) (e : R -> R) (scale : R) r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r)
+    (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) :
+  head e scale E F S q K V = weights e scale E S q K *m (F *m V).
+Proof. by []. Qed.
+
+Lemma prefix_safe_def (R : realFieldType) (e : R -> R) (scale : R) r n m d dv (E F : 'M[R]_(r, n))
+    (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r) :
+  prefix_safe e scale d dv E F allowed visible <->
+  forall t, (exists s, visible t s) ->
+  forall (q : 'rV[R]_d) (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+    (forall j, allowed t j -> row j K = row j K') -> (forall j, allowed t j -> row j V = row j V') ->
+    head e scale E F (visible t) q K V = head e scale E F (visible t) q K' V'.
+Proof. by []. Qed.
 
 (** The boundaries of the kit: prefix, strict, lagged and by time. *)
 Definition prefix_boundary n : 'I_n -> pred 'I_n := fun t j => (j <= t)%N.

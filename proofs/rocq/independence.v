@@ -12,6 +12,7 @@
       Q p       term p takes part (the others are left out)
 
     Headline theorems:
+      T11       exponential_def    what is asked of an exponential
       T11, T12  separating_point   finitely many distinct exponents take distinct values at some point
       T12       witness_multiple   where a class of equal exponents has a non-zero sum of coefficients, some multiple m x
                                    of a separating point with m < #|P| makes the sum of exponentials non-zero
@@ -33,6 +34,10 @@ Record exponential (R : realFieldType) (e : R -> R) : Prop := Exponential {
   exponentialD : forall x y, e (x + y) = e x * e y;
   exponential_inj : injective e
 }.
+
+Lemma exponential_def (R : realFieldType) (e : R -> R) :
+  exponential e <-> [/\ forall x, 0 < e x, forall x y, e (x + y) = e x * e y & injective e].
+Proof. by split=> [[] | []]; split. Qed.
 
 Definition dot (R : ringType) N (x : 'cV[R]_N) (c : 'rV[R]_N) : R := (c *m x) 0 0.
 
