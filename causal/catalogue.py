@@ -6,7 +6,10 @@ window, q a stride, m the number of decay rates, `start` the first position of a
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -352,7 +355,7 @@ def packed_decaying(lengths: Sequence[int], rate: float = 0.9, stride: int = 1) 
     if not 0 < rate <= 1:
         raise ValueError(f"rate = {rate!r} does not fit; pass a rate above 0 and at most 1")
     edges = np.cumsum([0, *sizes]).tolist()
-    spans = list(zip(edges[:-1], edges[1:], strict=True))
+    spans = list(pairwise(edges))
 
     def weights(support: np.ndarray) -> np.ndarray:
         newest = support.shape[1] - 1 - np.argmax(support[:, ::-1], axis=1)
@@ -507,15 +510,40 @@ def _unsafe(
     )
 
 
-SAFE = (
-    completed_blocks(4),
-    blocks_with_window(4),
-    strided_blocks(4, 2),
-    dyadic(),
-    decaying(),
-    packed_blocks(4, (7, 9, 4)),
-    packed_blocks_with_window(4, (7, 9, 4)),
-    packed_decaying((7, 9, 4), stride=4),
-)
-UNSAFE = (incomplete_blocks(4), triangular_scores(4), segment_means(4), dense(4))
-"""Examples of each, for tables, tests and the command line; packed ones hold 20 positions."""
+BUILD: dict[str, Callable[..., Design]] = {
+    "completed-blocks": completed_blocks,
+    "blocks-with-window": blocks_with_window,
+    "strided-blocks": strided_blocks,
+    "dyadic": dyadic,
+    "decaying": decaying,
+    "packed-blocks": packed_blocks,
+    "packed-blocks-with-window": packed_blocks_with_window,
+    "packed-decaying": packed_decaying,
+    "incomplete-blocks": incomplete_blocks,
+    "triangular-scores": triangular_scores,
+    "segment-means": segment_means,
+    "dense": dense,
+}
+"""The constructor of each design, by name."""
+
+
+def build(name: str, n: int, **given: Any) -> Design:
+    """The named design with the arguments given (None: left out), and plain defaults for the rest, to be used at size n.
+
+    Raises ValueError for an unknown name, which suggests the nearest, and for an argument that the design does not take.
+
+    >>> build("strided-blocks", 12, stride=2).about
+    'blocks of 4 every 2 positions, seen once complete'
+    """
+    if name not in BUILD:
+        near = difflib.get_close_matches(name, BUILD, n=1, cutoff=0.0)[0]
+        raise ValueError(f"design {name!r} is unknown; did you mean {near}? The designs are {', '.join(BUILD)}")
+    given = {key: value for key, value in given.items() if value is not None}
+    wanted = inspect.signature(BUILD[name]).parameters
+    for key in given:
+        if key not in wanted:
+            raise ValueError(f"design {name} takes no {key}; it takes {', '.join(wanted) or 'no argument'}")
+    thirds = [n - 2 * (n // 3), n // 3, n // 3] if n >= 3 else [n]
+    defaults: dict[str, Any] = {"p": 4, "k": 4, "stride": 4, "lengths": thirds}
+    needed = {k: defaults[k] for k in wanted if k in defaults and wanted[k].default is inspect.Parameter.empty}
+    return BUILD[name](**{**needed, **given})

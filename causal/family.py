@@ -85,7 +85,8 @@ class FamilyWitness(Witness):
             seen = bool((self.visible[self.query] & self.support[:, self.position]).any())
             other = "another slot does" if seen else "no slot does"
             return f"{where}, slot {self.slot} does not show position {self.position} to query {self.query} ({other})"
-        return f"{where}, slot {self.slot} shows position {self.position} to query {self.query}: {self.projection.describe()}"
+        pair = f"slot {self.slot} shows position {self.position} to query {self.query}"
+        return f"{where}, {pair}: {self.projection.describe()}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -108,8 +109,8 @@ class FamilyWitness(Witness):
         slots = len(data["support"])
         support = np.array(data["support"], bool).reshape(slots, data["n"])
         visible = np.array(data["visible"], bool).reshape(data["n"], slots)
-        given = (data[k] for k in ("query", "position", "slot", "n", "parameters"))
-        return cls(*given, support, visible, projection)
+        query, position, slot, n = (data[k] for k in ("query", "position", "slot", "n"))
+        return cls(query, position, slot, n, data["parameters"], support, visible, projection)
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ class Family:
         """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n = {n!r} is no size; pass a whole number of at least 1")
-        using = {}
+        using: dict[str, Any] = {}
         for name, least in self.parameters.items():
             if name not in values:
                 raise ValueError(f"parameter {name} has no value; pass {name}=…")
@@ -281,15 +282,15 @@ def check_family(
 ) -> Verdict:
     """Whether a design given by rules is prefix-safe for every n, and complete where `covers` says so (T16).
 
-    `reads(s, j, n)`: slot s reads position j. `sees(t, s, n)`: query t sees slot s. `slots(n)`: the number of slots (None:
-    unbounded). `covers(t, j, n)`: a slot that shows position j to query t, for every pair that is `due(t, j, n)` (None:
-    every allowed pair). `boundary(t, j, n)`: what query t may use (None: j <= t). Rules are ordinary functions written
-    with `+ - *`, `//`, `%`, comparisons, `&`, `|`, `~` and `presburger.choose`. `parameters` maps further arguments of the
-    rules to their least values, and the verdict then holds for all larger values too; the value "documents" makes the
-    argument a function from a position to the first position of its document, for any documents whatever.
+    `reads(s, j, n)`: slot s reads position j. `sees(t, s, n)`: query t sees slot s. `slots(n)`: the number of slots
+    (None: unbounded). `covers(t, j, n)`: a slot that shows position j to query t, for every pair that is `due(t, j, n)`
+    (None: every allowed pair). `boundary(t, j, n)`: what query t may use (None: j <= t). Rules are ordinary functions
+    written with `+ - *`, `//`, `%`, comparisons, `&`, `|`, `~` and `presburger.choose`. `parameters` maps further
+    arguments of the rules to their least values, and the verdict then holds for all larger values too; the value
+    "documents" makes the argument a function from a position to the first position of its document, for any documents.
 
-    PROVED when Z3 and cvc5 both find the counterexample's existence unsatisfiable; REFUTED with a `FamilyWitness` of the
-    smallest n; UNDECIDED when the solvers give up, which happens only to rules that multiply or divide by parameters.
+    PROVED when Z3 and cvc5 both find that no counterexample exists; REFUTED with a `FamilyWitness` of the smallest n;
+    UNDECIDED when the solvers give up, which happens only to rules that multiply or divide by parameters.
     `details["smtlib"]` holds the texts that were decided.
 
     Raises TypeError naming an operation that rules may not use, ImportError when the extra `smt` is missing.
@@ -321,7 +322,7 @@ def check_family(
         witness, more = found
         evidence += more
         status = Status.REFUTED
-        if aspect == "completeness":
+        if aspect == "completeness" and not reasons:
             reasons.append("every visible slot is safe, but covers names a slot that does not show the position")
         break
     ranges = [f"{k} ≥ {v}" for k, v in family.parameters.items() if v != DOCUMENTS]
@@ -379,7 +380,8 @@ def _agreement(family: Family, questions: Mapping[str, Problem], largest: int = 
 
 
 def _some_documents(n: int, shift: int) -> list[int]:
-    lengths, left = [], n
+    lengths: list[int] = []
+    left = n
     while left:
         lengths.append(min(left, len(lengths) % 3 + 1 + shift))
         left -= lengths[-1]
@@ -389,7 +391,7 @@ def _some_documents(n: int, shift: int) -> list[int]:
 def _counterexample(
     family: Family, aspect: str, problem: Problem, answer: Answer
 ) -> tuple[FamilyWitness, list[Evidence]] | None:
-    """The smallest member that fails, its witness and the evidence that it is the smallest; None if it does not replay."""
+    """The smallest member that fails as a witness, with evidence that none is smaller; None if it does not replay."""
     model, smallest = _smallest(problem, dict(answer.model or {}))
     n = model["n"]
     if n > LARGEST_REPLAY:
@@ -419,7 +421,7 @@ def _counterexample(
 
 
 def _leak(member: Matrices, boundary: Boundary) -> tuple[int, int, int | None, Witness] | None:
-    """What `check_projection` says of slots that average what they read: positive weights cannot cancel (T11, part 1)."""
+    """What `check_projection` says of slots that average what they read; positive weights cannot cancel (T11)."""
     from .projection import check_projection
 
     weights = averages(member.support)

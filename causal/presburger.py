@@ -5,8 +5,8 @@ function); comparing terms gives a `Formula`, and `&`, `|`, `~` combine formulas
 comparisons, `&`, `|`, `~` and `choose` therefore runs on integers, on NumPy arrays and on terms alike.
 
 Python and SMT-LIB divide differently by negative numbers (Python rounds down, SMT-LIB keeps the remainder
-non-negative); they agree for positive divisors. Hence only `div` by positive divisors is ever written: `a // -c` becomes
-`-a div c`, and `a % c` becomes `a - c * (a // c)`, which is Python's definition for either sign.
+non-negative); they agree for positive divisors. Hence only `div` by positive divisors is ever written: `a // -c`
+becomes `-a div c`, and `a % c` becomes `a - c * (a // c)`, which is Python's definition for either sign.
 
 Products of two unknowns leave linear arithmetic. They are written as an uninterpreted function `times` with instances
 of its monotonicity, so that an unsat holds for every function with these properties, multiplication included; or, on

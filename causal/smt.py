@@ -84,12 +84,11 @@ class Problem:
     def smtlib(self, linear: bool = True, more: Iterable[tuple[str, Formula]] = ()) -> str:
         """The question as SMT-LIB 2.6 text, without `(check-sat)`.
 
-        With `linear`, products are an uninterpreted function `times` (unsat then covers multiplication); without, `times`
-        is multiplication.
+        With `linear`, products are an uninterpreted function `times`, and unsat then covers multiplication; without,
+        `times` is multiplication.
         """
-        logic = "QF_UFLIA" if self.products and linear or self.starts else "QF_LIA" if self.is_linear else "QF_UFNIA"
-        if self.products and not linear:
-            logic = "QF_UFNIA"
+        logic = "QF_UFLIA" if self.products or self.starts else "QF_LIA"
+        logic = logic if linear or self.is_linear else "QF_UFNIA"
         lines = [f"; {self.title}", "; satisfiable: a counterexample; unsat: proved", f"(set-logic {logic})"]
         lines += [f"(declare-const {name} Int)" for name in self.variables]
         if self.products and linear:

@@ -1,0 +1,137 @@
+"""`attnproof design list|show|export`: designs that are safe for every n, and published ones that are not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import PROVED, REFUTED, Format, app, fail, judge
+
+if TYPE_CHECKING:
+    from ..causal.design import Design
+    from ..causal.verdict import Verdict
+
+designs = typer.Typer(help="Compression designs that are safe for every n, and published ones that are not.")
+app.add_typer(designs, name="design", no_args_is_help=True)
+
+
+@designs.command("list")
+def list_designs(output: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text) -> None:
+    """Every design with its verdict for all n, its staleness, the window that it needs and its cost."""
+    from ..causal.catalogue import BUILD, build
+
+    found = [(design, design.check()) for design in (build(name, 20) for name in BUILD)]
+    if output is Format.json:
+        print(json.dumps([_row(design, verdict) for design, verdict in found], indent=2, ensure_ascii=False))
+    else:
+        for design, verdict in found:
+            print(f"{design.name}\n  {design.about}\n  {verdict.headline()}")
+            if verdict.witness is not None:
+                print(f"  {verdict.witness.describe()}")
+            if design.safe:
+                print(f"  stale by {design.stale_text}; window {design.window_text}\n  {design.cost_text}")
+            print(f"  source: {design.source}")
+    raise typer.Exit(PROVED if all(bool(verdict) == design.safe for design, verdict in found) else REFUTED)
+
+
+@designs.command("show")
+def show_design(
+    name: Annotated[str, typer.Argument(help="a name from `attnproof design list`")],
+    n: Annotated[int, typer.Option("--n", help="number of positions")] = 16,
+    block: Annotated[int | None, typer.Option("--block", help="block length p")] = None,
+    window: Annotated[int | None, typer.Option("--window", help="local window w")] = None,
+    stride: Annotated[int | None, typer.Option("--stride", help="distance of slots or checkpoints")] = None,
+    slots: Annotated[int | None, typer.Option("--slots", help="number of dense slots")] = None,
+    lengths: Annotated[str | None, typer.Option("--lengths", help="documents' lengths, such as 5,7,4")] = None,
+    d: Annotated[int, typer.Option("--d", help="width of a head, for the cost")] = 64,
+    save: Annotated[Path | None, typer.Option("--save", help="write a picture, FILE.png or .svg or .pdf")] = None,
+    accept: Annotated[str | None, typer.Option("--accept", help="conditional, undecided")] = None,
+    output: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
+) -> None:
+    """One design: its proof for every n, its numbers at size N, and a picture of who reads what and who sees what."""
+    from ..causal.catalogue import build
+
+    if n < 1:
+        fail(f"--n {n} is no size; pass at least 1")
+    if d < 1:
+        fail(f"--d {d} is no width; pass at least 1")
+    try:
+        sizes = None if lengths is None else [int(length) for length in lengths.split(",")]
+    except ValueError:
+        fail(f"--lengths {lengths!r} is not a list of lengths; write whole numbers with commas, such as 5,7,4")
+    design = build(name, n, p=block, w=window, stride=stride, k=slots, lengths=sizes)
+    numbers = _numbers(design, n, d)
+    if save is not None:
+        _picture(design, n, save)
+    verdict = design.check()
+    if output is Format.text:
+        print(f"{design.name}: {design.about}")
+        for label, value in numbers.items():
+            print(f"  {label}: {value:,}" if isinstance(value, int) else f"  {label}: {value}")
+        if save is not None:
+            print(f"  picture: {save}")
+        print()
+    judge(verdict, output, accept)
+
+
+@designs.command("export")
+def export_designs(folder: Annotated[Path, typer.Argument(help="where the .smt2 files go")]) -> None:
+    """Write what the solvers decided as SMT-LIB, one file per question, so that any solver can re-check it."""
+    from ..causal.catalogue import BUILD, build
+
+    texts = {}
+    for name in BUILD:
+        design = build(name, 20)
+        for aspect, text in design.check().details["smtlib"].items():
+            expected = "unsat" if design.safe else "sat"
+            texts[f"{name}.{aspect}.smt2"] = text.replace("(set-logic", f"(set-info :status {expected})\n(set-logic", 1)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    print(f"{len(texts)} files in {folder}")
+
+
+def _row(design: Design, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "name": design.name,
+        "about": design.about,
+        "status": verdict.status.name,
+        "claim": verdict.about,
+        "witness": None if verdict.witness is None else verdict.witness.describe(),
+        "staleness": design.stale_text,
+        "window": design.window_text,
+        "cost": design.cost_text,
+        "source": design.source,
+    }
+
+
+def _numbers(design: Design, n: int, d: int) -> dict[str, int | str]:
+    member = design.matrices(n)
+    r = len(member.support)
+    cost = design.cost(n, d)
+    numbers: dict[str, int | str] = {"n": n, "slots": r}
+    if design.safe:
+        numbers["most slots that one query sees"] = int(member.visible.sum(axis=1).max(initial=0))
+        numbers["queries that see nothing"] = int((~member.visible.any(axis=1)).sum())
+        numbers["staleness"] = (
+            f"{design.staleness(n)} positions (no design with {r} slots is below {n // (r + 1)}, T14)"
+        )
+        numbers["local window that would show everything"] = f"{design.window(n)} positions"
+    numbers[f"multiply-adds at d = {d}"] = cost["total"]
+    numbers["multiply-adds of masked full attention"] = cost["full attention, masked"]
+    return numbers
+
+
+def _picture(design: Design, n: int, save: Path) -> None:
+    from ..causal.design import draw
+
+    if save.suffix not in (".png", ".svg", ".pdf"):
+        fail(f"--save {save} has no picture's ending; use .png, .svg or .pdf")
+    if not save.parent.is_dir():
+        fail(f"--save {save} lies in a folder that does not exist; create {save.parent} first")
+    if n > 1000:
+        fail(f"--n {n} is too large for a picture; pass at most 1000, or leave out --save")
+    draw(design, n).savefig(save, dpi=110)
