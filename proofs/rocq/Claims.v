@@ -1,25 +1,36 @@
 (** The statements that the kit's theorems are held to.
 
     Each headline theorem is pinned here in full: `Check (name : statement)` compiles only while the theorem called
-    `name` still proves `statement`, so a theorem cannot be weakened without this file changing.  The definitions that
-    the statements use are pinned in the same way, by an equation.  A heading `(** * Tk. title *)` names the claim
-    (THEORY's numbering) that the checks below it belong to.  proofs/kernel.py reads this file: one `Check (name : …).`
-    per theorem, closed by a full stop at the end of a line.
+    `name` still proves `statement`, so no theorem can be weakened without this file changing.  Nothing is imported from
+    the development, and the definitions that a statement uses are written out again here, so that this file together
+    with MathComp says all there is to say: Rocq checks that they agree with those of the proofs.  A heading
+    `(** * Tk. title *)` names the claim (numbered as in the kit) that the checks below it belong to.  proofs/kernel.py
+    reads this file.
 
-    Reading guide: 'M[K]_(n, r) is an n x r matrix over K, 'I_n the indices 0 … n-1, *m the matrix product, ^T the
-    transpose, \rank and \det as usual, \sum_i and \prod_i over all indices, x%:R the number x read in the ring,
-    n.+1 is n + 1; A i j is the entry in row i and column j. *)
+    Reading guide: 'M[K]_(n, r) is an n x r matrix over K, 'M[K]_n a square one, 'cV[K]_n a column, 'I_n the indices
+    0 … n-1; A i j is the entry in row i and column j, *m the matrix product, *: a multiple, ^T the transpose, \rank and
+    \det as usual, A \in unitmx says that A is nonsingular, const_mx a has all entries a; \sum_i and \prod_i run over all
+    indices, x%:R is the number x read in the ring, n.+1 is n + 1, x ^+ k a power, x^-1 is 1/x (and 0 for x = 0),
+    %N and %R say that the line is about natural numbers or about the ring. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From AttnProof Require rank.
+From mathcomp.analysis Require Import reals sequences exp.
+From AttnProof Require rank mixing kernel_direction cost vandermonde exponential_sums softmax_det.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-Import GRing.Theory.
+Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
 
 (* ==================== Matrices, softmax, cost (T1–T9, T18) ==================== *)
+
+(** The row-wise softmax of a matrix of logits, over the reals. *)
+Definition softmax (R : realType) n m (L : 'M[R]_(n, m)) : 'M[R]_(n, m) :=
+  \matrix_(i, j) (expR (L i j) / \sum_k expR (L i k)).
+
+(** The rank-one matrix x y^T. *)
+Definition outer (R : realType) n m (x : 'I_n -> R) (y : 'I_m -> R) : 'M[R]_(n, m) := \matrix_(i, j) (x i * y j).
 
 (** * T3. rank (BF) <= r, over any field *)
 
@@ -50,6 +61,166 @@ Check (rank.mixing_rank_generic :
     forall t, ~~ root p t ->
       \rank ((pid_mx r + t *: (B - pid_mx r)) *m (pid_mx r + t *: (F - pid_mx r)))
       = minn r (minn n m)).
+
+(** * T4. BF need not be a probability matrix *)
+
+Check (mixing.mixing_row_sum :
+  forall (R : realFieldType) (n m r : nat) (B : 'M[R]_(n, r)) (F : 'M[R]_(r, m)) (i : 'I_n),
+  \sum_j (B *m F) i j = \sum_s B i s * (\sum_j F s j)).
+
+Check (mixing.mixing_row_sums_iff :
+  forall (R : realFieldType) (n m r : nat) (F : 'M[R]_(r, m)),
+  (forall B : 'M[R]_(n.+1, r),
+     (forall i s, 0 <= B i s) /\ (forall i, \sum_s B i s = 1) -> forall i, \sum_j (B *m F) i j = 1) <->
+  (forall s, \sum_j F s j = 1)).
+
+Check (mixing.mixing_nonneg_iff :
+  forall (R : realFieldType) (n m r : nat) (F : 'M[R]_(r, m)),
+  (forall B : 'M[R]_(n.+1, r),
+     (forall i s, 0 <= B i s) /\ (forall i, \sum_s B i s = 1) -> (forall i s, 0 < B i s) ->
+     forall i j, 0 <= (B *m F) i j) <->
+  (forall s j, 0 <= F s j)).
+
+Check (mixing.mixing_not_probability :
+  forall (R : realFieldType) (n m r : nat) (B : 'M[R]_(n, r)),
+  (forall i s, 0 <= B i s) /\ (forall i, \sum_s B i s = 1) ->
+  exists F : 'M[R]_(r, m.+1), forall i, (forall j, (B *m F) i j < 0) /\ \sum_j (B *m F) i j != 1).
+
+Check (mixing.uniform_head_nonneg :
+  forall (R : realFieldType) (n m : nat),
+  exists F : 'M[R]_(2, m.+1), (exists s j, F s j < 0) /\
+    forall i j, 0 <= (const_mx 2^-1 *m F : 'M[R]_(n, m.+1)) i j).
+
+(** * T5. Softmax destroys low rank *)
+
+Check (softmax_det.softmax_positive :
+  forall (R : realType) (n m : nat) (L : 'M[R]_(n, m.+1)) (i : 'I_n),
+  (forall j, 0 < softmax L i j) /\ \sum_j softmax L i j = 1).
+
+Check (softmax_det.example_logits_rank :
+  forall R : realType, \rank (\matrix_(i < 2, j < 2) ((i == 1) && (j == 1))%:R : 'M[R]_2) = 1%N).
+
+Check (softmax_det.example_softmax_det :
+  forall R : realType, let L : 'M[R]_2 := \matrix_(i, j) ((i == 1) && (j == 1))%:R in
+  \det (softmax L) = (expR 1 - 1) / (2 * (1 + expR 1)) /\ 0 < \det (softmax L)).
+
+Check (softmax_det.example_softmax_rank :
+  forall R : realType, let L : 'M[R]_2 := \matrix_(i, j) ((i == 1) && (j == 1))%:R in
+  \rank (softmax L) = 2%N).
+
+Check (softmax_det.outer_rank :
+  forall (R : realType) (n m : nat) (x : 'I_n -> R) (y : 'I_m -> R),
+  (\rank (outer x y) <= 1)%N /\
+  ((exists i, x i != 0) -> (exists j, y j != 0) -> \rank (outer x y) = 1%N)).
+
+Check (vandermonde.det_vandermonde :
+  forall (R : comRingType) (n : nat) (z : 'I_n -> R),
+  \det (\matrix_(i < n, j < n) z i ^+ j) = \prod_(i < n) \prod_(k < n | (i < k)%N) (z k - z i)).
+
+Check (softmax_det.softmax_det_vandermonde :
+  forall (R : realType) (n : nat) (x : 'I_n -> R),
+  \det (softmax (outer x (fun j : 'I_n => j%:R))) =
+  (\prod_(i < n) \prod_(k < n | (i < k)%N) (expR (x k) - expR (x i))) /
+  \prod_(i < n) \sum_(j < n) expR (x i) ^+ j).
+
+Check (softmax_det.softmax_rank_vandermonde :
+  forall (R : realType) (n : nat) (x : 'I_n -> R),
+  injective x -> \rank (softmax (outer x (fun j : 'I_n => j%:R))) = n).
+
+Check (exponential_sums.exp_sum_zeros :
+  forall (R : realType) (n : nat) (c y : 'I_n -> R) (zeros : seq R),
+  injective y -> sorted <%R zeros -> (n <= size zeros)%N ->
+  {in zeros, forall t, \sum_i c i * expR (y i * t) = 0} -> forall i, c i = 0).
+
+Check (softmax_det.exp_outer_unit :
+  forall (R : realType) (n : nat) (x y : 'I_n -> R),
+  injective x -> injective y -> \matrix_(i < n, j < n) expR (x i * y j) \in unitmx).
+
+Check (softmax_det.softmax_outer_rank :
+  forall (R : realType) (n : nat) (x y : 'I_n -> R),
+  injective x -> injective y -> \rank (softmax (outer x y)) = n).
+
+Check (softmax_det.constant_rows_softmax_rank :
+  forall (R : realType) (n m : nat) (x : 'I_n.+1 -> R),
+  \rank (softmax (\matrix_(i < n.+1, j < m.+1) x i)) = 1%N).
+
+(** * T7. No relative error bound *)
+
+Check (kernel_direction.blind_direction :
+  forall (K : fieldType) (n r : nat) (F : 'M[K]_(r, n)), (r < n)%N ->
+  exists v : 'cV[K]_n, [/\ v != 0, F *m v = 0 & forall m (B : 'M[K]_(m, r)), B *m F *m v = 0]).
+
+Check (kernel_direction.full_attention_sees :
+  forall (K : fieldType) (n : nat) (A : 'M[K]_n) (m : nat) (v : 'M[K]_(n, m)),
+  A \in unitmx -> v != 0 -> A *m v != 0).
+
+Check (kernel_direction.no_relative_error :
+  forall (R : realFieldType) (n r dv : nat) (A : 'M[R]_n) (B : 'M[R]_(n, r)) (F : 'M[R]_(r, n))
+    (size : 'M[R]_(n, dv.+1) -> R) (c : R),
+  (r < n)%N -> A \in unitmx -> (forall Y, Y != 0 -> 0 < size Y) -> c < 1 ->
+  ~ (forall V, size (A *m V - B *m F *m V) <= c * size (A *m V))).
+
+Check (kernel_direction.example_blind_span :
+  forall (R : realFieldType) (v : 'cV[R]_3),
+  let F : 'M[R]_(2, 3) := \matrix_(s, j)
+    if s == 0%N :> nat then (if (j < 2)%N then 2^-1 else 0) else (if (j < 2)%N then 0 else 1) in
+  let u : 'cV[R]_3 := \col_j if j == 0%N :> nat then 1 else if j == 1%N :> nat then - 1 else 0 in
+  F *m v = 0 <-> exists a : R, v = a *: u).
+
+(** * T9. Cost: arithmetic 2r/n, coefficients r/n, linear only for bounded r *)
+
+Definition full_macs n d dv := (n ^ 2 * d + n ^ 2 * dv)%N.
+Definition compressed_macs n r d dv := (r * n * d + r * n * dv + n * r * d + n * r * dv)%N.
+
+Check (cost.compressed_macsE :
+  forall n r d dv : nat, compressed_macs n r d dv = 2 * n * r * (d + dv))%N.
+
+Check (cost.macs_ratio :
+  forall n r d dv : nat, compressed_macs n r d dv * n = 2 * r * full_macs n d dv)%N.
+
+Check (cost.break_even :
+  forall n r d dv : nat, 0 < n -> 0 < d + dv ->
+  (compressed_macs n r d dv < full_macs n d dv) = (2 * r < n) /\
+  (compressed_macs n r d dv == full_macs n d dv) = (2 * r == n))%N.
+
+Check (cost.coefficients_ratio :
+  forall n r : nat, (n * r) * n = r * n ^ 2)%N.
+
+Check (cost.linear_iff_bounded :
+  forall (r : nat -> nat) (d dv : nat), 0 < d + dv ->
+  (exists C, forall n, compressed_macs n (r n) d dv <= C * n) <->
+  (exists c, forall n, 0 < n -> r n <= c))%N.
+
+Check (cost.quadratic :
+  forall n r a b d dv : nat, a * n <= b * r -> r <= n ->
+  2 * a * (d + dv) * n ^ 2 <= b * compressed_macs n r d dv /\
+  compressed_macs n r d dv <= 2 * (d + dv) * n ^ 2)%N.
+
+Check (cost.not_linear_at_n :
+  forall d dv C : nat, 0 < d + dv -> exists n, C * n < compressed_macs n n d dv)%N.
+
+Check (cost.square_root_slots :
+  forall r d dv : nat, compressed_macs (r ^ 2) r d dv = 2 * (d + dv) * r ^ 3)%N.
+
+Check (cost.logarithmic_slots :
+  forall n d dv : nat, compressed_macs n (trunc_log 2 n) d dv = 2 * (d + dv) * (n * trunc_log 2 n))%N.
+
+Check (cost.slower_iff :
+  forall c n r d dv : nat, 0 < n -> 0 < d + dv ->
+  (c * n + full_macs n d dv < c * n + compressed_macs n r d dv) = (n < 2 * r) /\
+  (c * n + full_macs n d dv == c * n + compressed_macs n r d dv) = (n == 2 * r))%N.
+
+Check (cost.speedup_unbounded :
+  forall c r d dv bound : nat, 0 < d + dv ->
+  exists n0, forall n, n0 <= n -> bound * (c * n + compressed_macs n r d dv) <= c * n + full_macs n d dv)%N.
+
+Check (cost.speedup_capped :
+  forall c n r a b d dv : nat, a * n <= b * r -> 2 * a <= b ->
+  2 * a * (c * n + full_macs n d dv) <= b * (c * n + compressed_macs n r d dv))%N.
+
+Check (cost.speedup_cap_needs_half :
+  forall c n a b d dv : nat, 0 < c -> 0 < n -> 0 < b -> b < 2 * a ->
+  b * (c * (b * n) + compressed_macs (b * n) (a * n) d dv) < 2 * a * (c * (b * n) + full_macs (b * n) d dv))%N.
 
 (* ==================== Causality and the verified checker (T10–T15) ==================== *)
 

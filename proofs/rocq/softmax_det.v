@@ -97,10 +97,10 @@ Qed.
 (** Arbitrary distinct x and y: a row of coefficients that kills exp (x_i y_j) is an exponential sum with n zeros. *)
 
 Theorem exp_outer_unit n (x y : 'I_n -> R) :
-  injective x -> injective y -> map_mx expR (outer x y) \in unitmx.
+  injective x -> injective y -> \matrix_(i, j) expR (x i * y j) \in unitmx.
 Proof.
-move=> x_inj y_inj; rewrite -unitmx_tr -row_free_unit -kermx_eq0; apply/eqP/row_matrixP => k.
-set c := row k _; have : c *m (map_mx expR (outer x y))^T = 0 by rewrite -row_mul mulmx_ker row0.
+move=> x_inj y_inj; set M := \matrix_(i, j) _; rewrite -unitmx_tr -row_free_unit -kermx_eq0; apply/eqP/row_matrixP => k.
+set c := row k _; have : c *m M^T = 0 by rewrite -row_mul mulmx_ker row0.
 move=> /matrixP c_kills; rewrite row0; apply/matrixP => k' j; rewrite [k']ord1 [RHS]mxE {k'}.
 pose zeros := sort <=%R (codom x).
 have zeros_sorted : sorted <%R zeros by rewrite sort_lt_sorted; apply/injectiveP.
@@ -114,7 +114,9 @@ Theorem softmax_outer_rank n (x y : 'I_n -> R) :
   injective x -> injective y -> \rank (softmax (outer x y)) = n.
 Proof.
 case: n x y => [|n] x y x_inj y_inj; first by apply/eqP; rewrite -leqn0 rank_leq_row.
-by apply/mxrank_unit/softmax_unit/exp_outer_unit.
+apply/mxrank_unit/softmax_unit.
+suff -> : map_mx expR (outer x y) = \matrix_(i, j) expR (x i * y j) by exact: exp_outer_unit.
+by apply/matrixP => i j; rewrite !mxE.
 Qed.
 
 Theorem softmax_rank_vandermonde n (x : 'I_n -> R) :
