@@ -59,25 +59,6 @@ def mixing_spectrum(B: Any, F: Any) -> Spectrum:
     return _spectrum(factor(B, -2), factor(F, -1))
 
 
-def mixing_rank(B: Any, F: Any, rtol: float | None = None) -> Any:
-    """The numerical rank of `B F`: how many singular values exceed `rtol` times the largest; integers of shape (…).
-
-    `rtol` is max(m, n) times the precision of the dtype unless given. A numerical rank is no certificate:
-    `rank.certified_rank` gives one. Memory, Dask, jit and errors as in `mixing_spectrum`; a negative `rtol` is a
-    ValueError.
-
-    >>> import numpy as np
-    >>> int(mixing_rank(np.ones((5, 2)), np.array([[1.0, 0, 0], [0, 1, 0]])))
-    1
-    """
-    if rtol is not None and not rtol >= 0:
-        raise ValueError(f"rtol = {rtol} is no tolerance; pass a number of at least 0")
-    values = mixing_spectrum(B, F).values
-    xp = compat.array_namespace(values)
-    tolerance = max(B.shape[-2], F.shape[-1]) * xp.finfo(values.dtype).eps if rtol is None else rtol
-    return xp.sum(xp.astype(values > tolerance * values[..., :1], xp.int32), axis=-1)
-
-
 def mixing_row_sums(B: Any, F: Any) -> Any:
     """The row sums of `B F`, as B (F 1) (T4): all 1 for every row-stochastic B iff F 1 = 1. Shape (…, m).
 
