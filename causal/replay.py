@@ -1,0 +1,528 @@
+"""Refutation by replay: run the model itself with forbidden positions replaced and compare the outputs.
+
+A difference is a leak only when it is far beyond rounding. The yardstick is a *tremor*: the same run with input and
+parameters changed by a few units in the last place, in the precision of the comparison. Whatever a model does with
+rounding errors (cancellation, Fourier transforms, ill-conditioned normalisations), it does to the tremor as well, so a
+difference a thousand times larger is no rounding. Runs are made in float64 throughout wherever the model runs in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from .boundary import Boundary
+from .program import ModelError, Program, Setting
+from .verdict import Witness
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BEYOND_ROUNDING = 1000.0  # a leak moves the output this many times further than a tremor of a few last places does
+JITTER = 0.1  # scale of the noise that opens gates which start at zero
+CUTS = 48  # sets of positions per round: every cut of a short sequence, a bisecting choice of a long one
+PATIENCE = 180.0  # seconds after which a search that found nothing stops and says so
+
+
+@dataclass(frozen=True, eq=False)
+class ModelWitness(Witness):
+    """Two inputs of a model that agree wherever query `query` may look, and its two different outputs.
+
+    `position` is the forbidden position that carries the leak; `positions` holds all that were changed (one unless the
+    leak needs several at once). `inputs` are the two varied inputs, `outputs` the query's output before and after
+    (features,), `feature` the entry that moved most, `rounding` how far a tremor in the last places moves it.
+    `setting` says in which mode, precision and with which jitter of the parameters the runs were made.
+    """
+
+    kind: ClassVar[str] = "model"
+
+    query: int
+    position: int
+    positions: tuple[int, ...]
+    inputs: tuple[np.ndarray, np.ndarray]
+    outputs: tuple[np.ndarray, np.ndarray]
+    feature: int
+    rounding: float
+    setting: Setting
+    others: tuple[Any, ...] = ()
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    vary: int | str = 0
+    sequence_axis: int = 1
+    output_axis: int = 1
+    slot: int | None = None
+    program: Program | None = field(default=None, repr=False)
+
+    @property
+    def change(self) -> float:
+        """How far the output moves: the largest difference over the query's features."""
+        return float(np.abs(self.outputs[1] - self.outputs[0]).max())
+
+    def describe(self) -> str:
+        """A sentence: who changes with whom, from which value to which, and how the runs were made."""
+        before, after = (float(o[self.feature]) for o in self.outputs)
+        how = self.setting.describe()
+        who = f"input {self.position} changes"
+        if len(self.positions) > 1:
+            who = f"inputs {_runs_of(self.positions)} change together"
+        return (
+            f"output {self.query} changes {_from_to(before, after)} when {who}"
+            f" (rounding moves it by {self.rounding:.1g}{f'; {how}' if how else ''})"
+        )
+
+    def replay(self, model: Callable[..., Any] | None = None, *inputs: Any) -> bool:
+        """Run the model on both inputs again; true iff the query's outputs differ again, beyond rounding.
+
+        A witness read back from JSON needs the `model`; `inputs` are needed only when the others could not be written.
+        Raises ValueError without a model or with one whose axes do not fit.
+        """
+        program = self.program if model is None else self._program(model, inputs)
+        if program is None:
+            raise ValueError("the witness was read back without its model; pass it: witness.replay(model)")
+        runs = [program.run(self._tensor(x), self.setting) for x in self.inputs]
+        before, after = (np.asarray(r[self.query].cpu().double().numpy()) for r in runs)
+        moved = np.abs(after - before)
+        return bool(np.nanmax(moved, initial=0.0) > BEYOND_ROUNDING * self.rounding)
+
+    def _program(self, model: Callable[..., Any], inputs: tuple[Any, ...]) -> Program:
+        given = list(inputs) if inputs else [_decoded(o) for o in self.others]
+        if not isinstance(self.vary, str) and not inputs:
+            given[self.vary] = self._tensor(self.inputs[0])
+        keywords = {k: _decoded(v) for k, v in self.keywords.items()}
+        if isinstance(self.vary, str):
+            keywords[self.vary] = self._tensor(self.inputs[0])
+        if keywords and not inputs:
+            given.append(keywords)
+        return Program(
+            model, given, vary=self.vary, sequence_axis=self.sequence_axis, output_axis=self.output_axis
+        )
+
+    def _tensor(self, x: np.ndarray) -> Tensor:
+        import torch
+
+        t = torch.from_numpy(np.array(x))
+        return t if self.program is None else t.to(self.program.input.device)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: arrays as base64, the second input only where it differs from the first."""
+        before, after = self.inputs
+        rows = np.moveaxis(after, self.sequence_axis, 0)[list(self.positions)]
+        return {
+            "kind": self.kind,
+            "query": self.query,
+            "position": self.position,
+            "positions": list(self.positions),
+            "input": _encoded(before),
+            "replaced": _encoded(rows),
+            "outputs": [_encoded(o) for o in self.outputs],
+            "feature": self.feature,
+            "rounding": self.rounding,
+            "setting": asdict(self.setting),
+            "others": [_encoded(o) for o in self.others],
+            "keywords": {k: _encoded(v) for k, v in self.keywords.items()},
+            "vary": self.vary,
+            "sequence_axis": self.sequence_axis,
+            "output_axis": self.output_axis,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ModelWitness:
+        """The witness that `to_dict` wrote; give it the model to replay it."""
+        before = _array(data["input"])
+        after = before.copy()
+        positions, axis = tuple(data["positions"]), data["sequence_axis"]
+        np.moveaxis(after, axis, 0)[list(positions)] = _array(data["replaced"])
+        first, second = (_array(o) for o in data["outputs"])
+        return cls(
+            query=data["query"],
+            position=data["position"],
+            positions=positions,
+            inputs=(before, after),
+            outputs=(first, second),
+            feature=data["feature"],
+            rounding=float(data["rounding"]),
+            setting=Setting(**data["setting"]),
+            others=tuple(data["others"]),
+            keywords=data["keywords"],
+            vary=data["vary"],
+            sequence_axis=axis,
+            output_axis=data["output_axis"],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ModelWitness) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _from_to(before: float, after: float) -> str:
+    """Both numbers with as many digits as it takes to see them apart."""
+    for digits in range(6, 18):
+        said = f"{before:.{digits}g}", f"{after:.{digits}g}"
+        if abs(float(said[1]) - float(said[0])) > 0.5 * abs(after - before):
+            break
+    return f"from {said[0]} to {said[1]}"
+
+
+def _runs_of(positions: Sequence[int]) -> str:
+    from .report import _spans
+
+    return _spans(positions)
+
+
+def _encoded(value: Any) -> Any:
+    """A tensor or array as dtype, shape and base64; plain data as it is; None and a note for anything else."""
+    import torch
+
+    if isinstance(value, dict) and "base64" in value:
+        return value
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        value = value.double().numpy() if value.dtype is torch.bfloat16 else value.numpy()
+    if isinstance(value, np.ndarray):
+        data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+        return {"dtype": str(value.dtype), "shape": list(value.shape), "base64": data}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return {"unwritten": type(value).__name__}
+
+
+def _array(data: Mapping[str, Any]) -> np.ndarray:
+    flat = np.frombuffer(base64.b64decode(data["base64"]), dtype=np.dtype(data["dtype"]))
+    return flat.reshape(data["shape"]).copy()
+
+
+def _decoded(value: Any) -> Any:
+    import torch
+
+    if isinstance(value, Mapping) and "base64" in value:
+        return torch.from_numpy(_array(value))
+    if isinstance(value, Mapping) and "unwritten" in value:
+        raise ValueError(
+            f"an input of type {value['unwritten']} was not written with the witness; "
+            "pass the inputs: witness.replay(model, *inputs)"
+        )
+    return value
+
+
+# -- the search ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Tried:
+    """What a search did: forwards, sets of positions, settings, and the largest change that rounding explains."""
+
+    forwards: int = 0
+    cuts: int = 0
+    of_cuts: int = 0
+    settings: list[str] = field(default_factory=list)
+    largest_rounding: float = 0.0
+    stopped_early: bool = False
+    unsettled: list[str] = field(default_factory=list)
+
+    def describe(self) -> str:
+        """A phrase: how many forwards at how many cuts, in which settings."""
+        early = f", stopped after {PATIENCE:.0f} s" if self.stopped_early else ""
+        noise = f"; differences up to {self.largest_rounding:.1g} are rounding" if self.largest_rounding else ""
+        settings = ", ".join(dict.fromkeys(self.settings)) or "as given"
+        return f"{self.forwards} forwards at {self.cuts} of {self.of_cuts} cuts ({settings}){early}{noise}"
+
+
+@dataclass(frozen=True)
+class Round:
+    """One way to replace forbidden positions: jointly or one by one, at which scale, from which seed."""
+
+    scale: float = 1.0
+    seed: int = 0
+    joint: bool = True
+
+
+ROUNDS = (Round(), Round(seed=1), Round(scale=8.0, seed=2), Round(joint=False, seed=3), Round(scale=0.125, seed=4))
+QUICK = (Round(), Round(seed=1))
+
+
+class Search:
+    """Looks for a leak of `program` under `boundary`; `find` returns a witness or None, `tried` says what was done.
+
+    `suspects` is a boolean (queries, n) map of possible leaks, or None when everything forbidden is suspect.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        boundary: Boundary,
+        *,
+        vocabulary: int | None = None,
+        suspects: np.ndarray | None = None,
+        epsilon: float = 2.0**-52,
+        seed: int = 0,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.program, self.boundary, self.vocabulary = program, boundary, vocabulary
+        self.suspects, self.epsilon, self.seed = suspects, epsilon, seed
+        self.tried = Tried()
+        self.deadline = time.monotonic() + patience
+        self._bases: dict[Setting, Tensor] = {}
+
+    # -- which positions to replace ------------------------------------------------------------------------------
+
+    def cuts(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Sets of positions and the queries that may see none of them, the most telling first.
+
+        One set per distinct horizon that suspects something: all positions forbidden to it. Bisecting order, so that
+        a short search already covers the sequence.
+        """
+        b = self.boundary
+        rows = np.arange(b.queries)
+        if self.suspects is not None:
+            rows = rows[self.suspects.any(axis=1)]
+        seen: set[bytes] = set()
+        found = []
+        for t in _bisecting(rows.tolist()):
+            forbidden = np.flatnonzero(~b.allowed_row(t))
+            key = forbidden.tobytes()
+            if forbidden.size == 0 or key in seen:
+                continue
+            seen.add(key)
+            found.append((forbidden, t))
+            if len(found) >= 4 * CUTS:
+                break
+        self.tried.of_cuts = max(self.tried.of_cuts, len(found))
+        return [(positions, self._blind(positions)) for positions, _ in found[:CUTS]]
+
+    def _blind(self, positions: np.ndarray) -> np.ndarray:
+        """The queries that may use none of the positions."""
+        b = self.boundary
+        if b.is_chain:
+            assert b.available is not None and b.horizon is not None
+            return np.flatnonzero(b.horizon < b.available[positions].min())
+        return np.flatnonzero(~b.allowed(np.arange(b.queries)[:, None], positions[None, :]).any(axis=1))
+
+    def _sets(self, rounds: Round) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        if rounds.joint:
+            yield from self.cuts()
+            return
+        columns = np.arange(self.boundary.n)
+        if self.suspects is not None:
+            columns = columns[self.suspects.any(axis=0)]
+        for j in _bisecting(columns.tolist())[:CUTS]:
+            positions = np.array([j])
+            blind = self._blind(positions)
+            if blind.size:
+                yield positions, blind
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def _run(self, x: Tensor, setting: Setting) -> Tensor:
+        self.tried.forwards += 1
+        y = self.program.run(x, setting)
+        if y.shape[0] != self.boundary.queries:
+            raise ModelError(
+                f"the model's output has {y.shape[0]} positions on one input and {self.boundary.queries} on another; "
+                "it must keep its shape when only values change"
+            )
+        return y
+
+    def base(self, setting: Setting) -> Tensor:
+        """The output on the inputs as given."""
+        if setting not in self._bases:
+            self._bases = {setting: self._run(self.program.input, setting)}
+        return self._bases[setting]
+
+    def replaced(self, positions: np.ndarray, how: Round, base: Tensor | None = None) -> Tensor:
+        """The varied input with the positions replaced: other tokens, or noise of the input's own spread times `scale`."""
+        import torch
+
+        x = (self.program.input if base is None else base).clone()
+        where = torch.from_numpy(positions).to(x.device)
+        rows = x.movedim(self.program.sequence_axis, 0)
+        old = rows[where]
+        generator = torch.Generator().manual_seed(1000003 * (self.seed + how.seed) + int(positions[0]) + len(positions))
+        if x.is_floating_point() or x.is_complex():
+            spread = float(_spread(x)) * how.scale
+            real = torch.complex128 if x.is_complex() else torch.float64
+            new = (spread * torch.randn(old.shape, generator=generator, dtype=real)).to(x.dtype).to(x.device)
+        else:
+            bound = 2 if x.dtype is torch.bool else int(self.vocabulary or 2)
+            shift = torch.randint(1, max(bound, 2), old.shape, generator=generator).to(x.device)
+            new = ((old.long() + shift) % bound).to(x.dtype)
+        rows[where] = new
+        return x
+
+    def rounding(self, x: Tensor, setting: Setting, y: Tensor, rows: np.ndarray) -> float:
+        """How far a tremor of a few last places in input and parameters moves the given rows of the output."""
+        import torch
+
+        eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
+        worst = 0.0
+        for seed in (11, 12):
+            shaken = replace(setting, tremor=2 * eps)
+            xs = x
+            if x.is_floating_point():
+                generator = torch.Generator().manual_seed(seed)
+                noise = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x.device)
+                xs = (x.double() * (1 + 2 * eps * noise)).to(torch.float64 if setting.precision == "float64" else x.dtype)
+            moved = (self._run(xs, shaken)[rows] - y[rows]).abs().double()
+            worst = max(worst, float(torch.nan_to_num(moved, nan=0.0, posinf=0.0).max()) if moved.numel() else 0.0)
+        return max(worst, 4 * eps * _largest(y[rows]), eps * 1e-3)
+
+    def find(self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Tensor | None = None) -> ModelWitness | None:
+        """The first witness in this setting, or None; raises ModelError when the model does not run in it."""
+        self.tried.settings.append(setting.describe() or "as given")
+        x = self.program.input if base is None else base
+        y = self.base(setting) if base is None else self._run(base, setting)
+        for how in rounds:
+            if how.scale != 1.0 and self.program.is_discrete():
+                continue
+            for count, (positions, blind) in enumerate(self._sets(how)):
+                if time.monotonic() > self.deadline:
+                    self.tried.stopped_early = True
+                    return None
+                changed = self.replaced(positions, how, base)
+                moved = self._moved(y, self._run(changed, setting), blind)
+                if how.joint:
+                    self.tried.cuts = max(self.tried.cuts, count + 1)
+                if moved is not None and self._beyond_rounding(x, changed, setting, y, blind, moved):
+                    return self._witness(x, changed, setting, y, positions, how, base)
+        return None
+
+    def _moved(self, y: Tensor, after: Tensor, rows: np.ndarray) -> float | None:
+        """The largest change over the rows, ignoring entries that are not finite in either run; None for no change."""
+        import torch
+
+        a, b = y[rows], after[rows]
+        if torch.equal(a, b):
+            return None
+        d = (a.double() - b.double()).abs()
+        largest = float(torch.where(torch.isfinite(d), d, 0.0).max())
+        return largest or None
+
+    def _beyond_rounding(
+        self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, rows: np.ndarray, moved: float
+    ) -> bool:
+        eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
+        if moved <= BEYOND_ROUNDING * 4 * eps * _largest(y[rows]):  # within the least that `rounding` allows
+            self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
+            return False
+        noise = max(self.rounding(x, setting, y, rows), self.rounding(changed, setting, self._run(changed, setting), rows))
+        repeat = self._moved(y, self._run(x, setting), rows) or 0.0
+        self._noise = max(noise, repeat)
+        if moved > BEYOND_ROUNDING * self._noise:
+            return True
+        self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
+        return False
+
+    # -- the witness ---------------------------------------------------------------------------------------------
+
+    def _witness(
+        self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, positions: np.ndarray, how: Round, base: Any
+    ) -> ModelWitness:
+        """Narrow the changed positions down to as few as still show the leak, then the query that moves most."""
+        import torch
+
+        rows_of = self.program.sequence_axis
+        threshold = BEYOND_ROUNDING * self._noise
+
+        def keep(some: np.ndarray) -> Tensor:
+            mixed = x.clone()
+            where = torch.from_numpy(some).to(x.device)
+            mixed.movedim(rows_of, 0)[where] = changed.movedim(rows_of, 0)[where]
+            return mixed
+
+        def leaks(some: np.ndarray) -> bool:
+            moved = self._moved(y, self._run(keep(some), setting), self._blind(some))
+            return moved is not None and moved > threshold
+
+        some = positions
+        while some.size > 1:
+            half = some.size // 2
+            kept = next((part for part in (some[:half], some[half:]) if leaks(part)), None)
+            if kept is None:
+                break
+            some = kept
+        final = keep(some)
+        after = self._run(final, setting)
+        blind = self._blind(some)
+        d = (y[blind].double() - after[blind].double()).abs()
+        d = torch.where(torch.isfinite(d), d, 0.0)
+        row, feature = divmod(int(d.argmax()), d.shape[1])
+        query = int(blind[row])
+        p = self.program
+        wide = setting.precision == "float64" and x.is_floating_point()
+        return ModelWitness(
+            query=query,
+            position=int(some[0]),
+            positions=tuple(int(j) for j in some),
+            inputs=(_numpy(x, wide), _numpy(final, wide)),
+            outputs=(_numpy(y[query], True), _numpy(after[query], True)),
+            feature=feature,
+            rounding=self._noise,
+            setting=setting,
+            others=tuple(None if i == p.vary else o for i, o in enumerate(p.positional)),
+            keywords={k: v for k, v in p.keywords.items() if k != p.vary},
+            vary=p.vary,
+            sequence_axis=p.sequence_axis,
+            output_axis=p.output_axis,
+            program=p,
+        )
+
+
+def _numpy(t: Tensor, double: bool) -> np.ndarray:
+    import torch
+
+    t = t.detach().cpu()
+    return (t.double() if double or t.dtype is torch.bfloat16 else t).numpy().copy()
+
+
+def _largest(y: Tensor) -> float:
+    import torch
+
+    return float(torch.nan_to_num(y.abs().double(), nan=0.0, posinf=0.0).max()) if y.numel() else 0.0
+
+
+def _spread(x: Tensor) -> Tensor:
+    import torch
+
+    magnitude = x.abs().double()
+    rms = magnitude[torch.isfinite(magnitude)].square().mean().sqrt()
+    return rms if bool(rms > 0) else torch.ones_like(rms)
+
+
+def _bisecting(items: list[int]) -> list[int]:
+    """The items in an order that covers the range ever more finely: first, last, middle, quarters…"""
+    if len(items) <= 2:
+        return items
+    order, spans = [items[0], items[-1]], [(0, len(items) - 1)]
+    while spans:
+        following = []
+        for a, b in spans:
+            if b - a > 1:
+                middle = (a + b) // 2
+                order.append(items[middle])
+                following += [(a, middle), (middle, b)]
+        spans = following
+    return order
+
+
+def float64_runs(program: Program, setting: Setting, native: Tensor, random: bool) -> bool:
+    """Whether the model runs in float64 throughout and is then the same function up to its native rounding."""
+    import torch
+
+    try:
+        wide = program.run(program.input, replace(setting, precision="float64"))
+    except ModelError:
+        return False
+    if wide.shape != native.shape:
+        return False
+    if random:
+        return True  # other random numbers, hence other values
+    a, b = wide.double(), native.double()
+    both = torch.isfinite(a) & torch.isfinite(b)
+    if not bool((torch.isnan(a) == torch.isnan(b)).all()):
+        return False
+    scale = float(b[both].abs().max()) if bool(both.any()) else 0.0
+    return bool(((a - b).abs()[both] <= 0.05 * max(scale, 1e-30)).all())
