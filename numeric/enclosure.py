@@ -8,6 +8,7 @@ never whether it holds: code outside that changes it can cost width, not truth.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -124,8 +125,8 @@ def ball_matrix(M: Any, name: str = "M") -> arb_mat:
 # -- attention --------------------------------------------------------------------------------------------------------
 
 
-def ball_softmax(scores: arb_mat, visible: Sequence[Sequence[bool]] | None = None) -> arb_mat:
-    """Row-wise softmax in balls. Entries that are not `visible` weigh 0; a row that sees nothing is 0 throughout.
+def ball_softmax(scores: arb_mat, bias: Sequence[Sequence[fmpq | None]] | None = None) -> arb_mat:
+    """Row-wise softmax in balls. A bias of None hides an entry, which then weighs 0; a row with nothing visible is 0.
 
     >>> with precision(53):
     ...     ball_softmax(arb_mat([[0, 0]]))[0, 1].contains(0.5)
@@ -134,15 +135,38 @@ def ball_softmax(scores: arb_mat, visible: Sequence[Sequence[bool]] | None = Non
     rows, columns = scores.nrows(), scores.ncols()
     found: list[arb] = []
     for i in range(rows):
-        seen = [j for j in range(columns) if visible is None or visible[i][j]]
-        if not seen:
+        added = [fmpq(0)] * columns if bias is None else bias[i]
+        shifted = {j: scores[i, j] + b for j, b in enumerate(added) if b is not None}
+        if not shifted:
             found += [arb(0)] * columns
             continue
-        top = max((scores[i, j].mid() for j in seen), key=float)
-        weights = {j: (scores[i, j] - top).exp() for j in seen}
+        top = max((s.mid() for s in shifted.values()), key=float)
+        weights = {j: (s - top).exp() for j, s in shifted.items()}
         total = sum(weights.values(), arb(0))
         found += [weights[j] / total if j in weights else arb(0) for j in range(columns)]
     return arb_mat(rows, columns, found)
+
+
+def exact_bias(bias: Any, m: int, r: int) -> list[list[fmpq | None]] | None:
+    """A mask as exact numbers, None where hidden: booleans say what is visible, numbers are added, −∞ hides.
+
+    Raises ValueError unless the shape is (m, r) and no entry is NaN or +∞.
+
+    >>> exact_bias([[0.5, float("-inf")]], 1, 2)
+    [[1/2, None]]
+    """
+    if bias is None:
+        return None
+    rows = [list(row) for row in (host_values(("bias", bias))[0] if hasattr(bias, "dtype") else bias)]
+    if len(rows) != m or any(len(row) != r for row in rows):
+        raise ValueError(f"bias has shape ({len(rows)}, {len(rows[0]) if rows else 0}); pass (m, r) = ({m}, {r})")
+    return [[_bias(x, f"bias[{i}, {j}]") for j, x in enumerate(row)] for i, row in enumerate(rows)]
+
+
+def _bias(x: Any, name: str) -> fmpq | None:
+    if isinstance(x, bool) or str(getattr(x, "dtype", "")) == "bool":
+        return fmpq(0) if x else None
+    return None if x == -math.inf else rational(x, name)
 
 
 def ball_scores(Q: arb_mat, K: arb_mat) -> arb_mat:
@@ -162,8 +186,8 @@ def ball_attention(Q: Any, K: Any, V: Any) -> arb_mat:
     return ball_softmax(ball_scores(Q, K)) * V
 
 
-def ball_compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, visible: Any = None) -> arb_mat:
-    """Compressed attention `softmax(Q (E K)ᵀ/√d) (F V)`: an enclosure, E and F of shape (r, n), slots first.
+def ball_compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> arb_mat:
+    """Compressed attention `softmax(Q (E K)ᵀ/√d + bias) (F V)`: an enclosure, E and F of shape (r, n), slots first.
 
     >>> half = [[0.5, 0.5, 0], [0, 0, 1]]
     >>> compute = lambda: ball_compressed([[1]], [[1], [2], [3]], [[10], [20], [30]], half, half)[0, 0]
@@ -171,7 +195,7 @@ def ball_compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, visible: Any = None)
     '27.2636…'
     """
     Q, K, V, E, F = (ball_matrix(M, name) for M, name in zip((Q, K, V, E, F), "QKVEF", strict=True))
-    return ball_softmax(ball_scores(Q, E * K), visible) * (F * V)
+    return ball_softmax(ball_scores(Q, E * K), exact_bias(bias, Q.nrows(), E.nrows())) * (F * V)
 
 
 # -- raising the precision --------------------------------------------------------------------------------------------

@@ -1,0 +1,199 @@
+"""The error of compression, `Y − Ȳ`, for given Q, K, V, E, F: as an enclosure, and in floats at any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import array_api_compat as compat
+import numpy as np
+from flint import arb, arb_mat, fmpq_mat
+
+from . import blocks
+from .arrays import host_values, read
+from .attention import SHAPES, _slot_weights, broadcast_lead, weight_blocks
+from .enclosure import ball_scores, ball_softmax, exact_bias, exact_matrix, precision
+
+CAP_BITS = 1 << 13
+QUERIES = 32  # rows of weights held at a time, in balls
+FORMS = {"Q": "(m, d)", "K": "(n, d)", "V": "(n, d_v)", "E": "(r, n)", "F": "(r, n)"}
+
+
+@dataclass(frozen=True)
+class CertifiedError:
+    """Enclosures of `‖Y − Ȳ‖` in the Frobenius norm and of its largest entry, of `‖Y‖` likewise, and the bits used.
+
+    `relative` encloses ‖Y − Ȳ‖_F / ‖Y‖_F (not finite where Y may be 0).
+    """
+
+    frobenius: arb
+    largest: arb
+    full_frobenius: arb
+    full_largest: arb
+    bits: int
+
+    @property
+    def relative(self) -> arb:
+        """‖Y − Ȳ‖_F / ‖Y‖_F."""
+        with precision(self.bits):
+            return self.frobenius / self.full_frobenius
+
+    def __str__(self) -> str:
+        return (
+            f"‖Y − Ȳ‖_F in {self.frobenius.str(10)}, largest entry in {self.largest.str(10)}, "
+            f"relative to ‖Y‖_F in {self.relative.str(10)} (balls at {self.bits} bits)"
+        )
+
+
+def certified_error(
+    Q: Any, K: Any, V: Any, E: Any, F: Any, *, bias: Any = None, digits: int = 10, cap_bits: int = CAP_BITS
+) -> Any:
+    """Enclosures of the error that compression makes on these very inputs, in the Frobenius and in the max norm.
+
+    Shapes (m, d), (n, d), (n, d_v), (r, n), (r, n); `bias` (m, r), additive with −∞ hiding a slot, or boolean saying what is
+    visible. Entries are exact (floats are dyadic rationals). Leading axes give an object array of results. The
+    precision doubles until the relative width is below 10^−digits, or the width is below 10^(−digits−20) of ‖Y‖; past
+    `cap_bits` the last, wider, enclosure is returned: it holds all the same. m n ball exponentials, memory O(m + n).
+
+    A query that sees no slot has output 0. Raises ValueError for shapes that disagree and entries that are not finite.
+    Runs on the CPU; lazy arrays are computed together, once.
+
+    >>> half = [[0.5, 0.5, 0], [0, 0, 1]]
+    >>> error = certified_error([[1]], [[1], [2], [3]], [[10], [20], [30]], half, half)
+    >>> error.largest.str(5, radius=False)
+    '1.5115'
+    """
+    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
+        raise ValueError(f"digits = {digits!r} is no number of digits; pass a whole number of at least 1")
+    named = dict(zip("QKVEF", (Q, K, V, E, F), strict=True))
+    if any(getattr(x, "ndim", 2) > 2 for x in named.values()):
+        return _batched(named, bias, digits, cap_bits)
+    exact = {name: exact_matrix(x, name) for name, x in named.items()}
+    _agree(exact)
+    hidden = exact_bias(bias, exact["Q"].nrows(), exact["E"].nrows())
+    bits = 64
+    while True:
+        with precision(bits):
+            found = _norms(exact, hidden, bits)
+            goal = (
+                found.frobenius.upper() * arb(10) ** -digits,
+                found.full_frobenius.upper() * arb(10) ** (-digits - 20),
+            )
+            widths = [2 * found.frobenius.rad(), 2 * found.largest.rad()]
+            if all(w <= goal[0] or w <= goal[1] for w in widths) or 2 * bits > cap_bits:
+                return found
+        bits *= 2
+
+
+class FloatError(NamedTuple):
+    """`‖Y − Ȳ‖_F`, its largest absolute entry, and `‖Y‖_F`, each of shape (…)."""
+
+    frobenius: Any
+    largest: Any
+    full_frobenius: Any
+
+
+def compression_error(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> FloatError:
+    """The error of compression in floats, on any array library, a block of queries at a time.
+
+    Shapes as in `attention.compressed_attention`. Peak memory: inputs and about four blocks of 32 MiB. On Dask each chunk of
+    queries is a task that holds K, V and the compressed keys and values. Under `jax.jit` the check for finite entries is
+    off. Raises as `arrays.read` does.
+
+    >>> half = np.array([[0.5, 0.5, 0], [0, 0, 1]])
+    >>> K = np.array([[1.0], [2], [3]])
+    >>> float(compression_error(np.ones((1, 1)), K, 10 * K, half, half).largest.round(4))
+    1.5115
+    """
+    xp, (Q, K, V, E, F, bias) = read(SHAPES, Q=Q, K=K, V=V, E=E, F=F, bias=bias, open_below=("bias",))
+    small = xp.matmul(_slot_weights(Q, K, E, bias), xp.matmul(F, V))
+    lead = broadcast_lead(Q, K, V, small)
+    if not any(blocks.is_lazy(x) for x in (Q, K, V, E, F)):
+        return _finish([_differences(Q, small, K, V)])
+    small = small.rechunk({small.ndim - 2: Q.chunks[-2]})
+    gathered = [blocks.whole(K), blocks.whole(V)]
+    pairs = zip(blocks.split(Q, -2), blocks.split(small, -2), strict=True)
+    task = blocks.call(_finish, [blocks.merge(_add, [blocks.call(_differences, q, s, *gathered) for q, s in pairs])])
+    return FloatError(*(blocks.array(task[i], lead, Q.dtype, Q) for i in range(3)))
+
+
+def _differences(Q: Any, small: Any, K: Any, V: Any) -> FloatError:
+    """Squares and maximum over one chunk of queries."""
+    xp = compat.array_namespace(Q, K)
+    parts = []
+    for rows, weights in weight_blocks(Q, K):
+        full = xp.matmul(weights, V)
+        off = full - small[..., rows, :]
+        parts.append(
+            FloatError(
+                xp.sum(off * off, axis=(-2, -1)), xp.max(xp.abs(off), axis=(-2, -1)), xp.sum(full * full, axis=(-2, -1))
+            )
+        )
+    return _add(parts)
+
+
+def _add(parts: list[FloatError]) -> FloatError:
+    total = parts[0]
+    xp = compat.array_namespace(total.largest)
+    for p in parts[1:]:
+        total = FloatError(
+            total.frobenius + p.frobenius, xp.maximum(total.largest, p.largest), total.full_frobenius + p.full_frobenius
+        )
+    return total
+
+
+def _finish(parts: list[FloatError]) -> FloatError:
+    total = _add(parts)
+    xp = compat.array_namespace(total.largest)
+    return FloatError(xp.sqrt(total.frobenius), total.largest, xp.sqrt(total.full_frobenius))
+
+
+# -- in balls -----------------------------------------------------------------------------------------------------------
+
+
+def _agree(exact: dict[str, fmpq_mat]) -> None:
+    shapes = {name: (M.nrows(), M.ncols()) for name, M in exact.items()}
+    for name, shape in shapes.items():
+        if 0 in shape:
+            raise ValueError(f"{name} has shape {shape}, an axis of length 0; pass at least one entry along every axis")
+    for one, i, two, j in (("K", 1, "Q", 1), ("V", 0, "K", 0), ("E", 1, "K", 0), ("F", 1, "K", 0), ("F", 0, "E", 0)):
+        if shapes[one][i] != shapes[two][j]:
+            raise ValueError(
+                f"{one} has shape {shapes[one]}, read as {FORMS[one]}, but {two} has shape {shapes[two]}, read as "
+                f"{FORMS[two]}; make them agree"
+            )
+
+
+def _norms(exact: dict[str, fmpq_mat], bias: Any, bits: int) -> CertifiedError:
+    Q, K, V, E, F = (arb_mat(exact[name]) for name in "QKVEF")
+    slots, kept = E * K, F * V
+    square, largest, full_square, full_largest = arb(0), arb(0), arb(0), arb(0)
+    for start in range(0, Q.nrows(), QUERIES):
+        stop = min(Q.nrows(), start + QUERIES)
+        part = arb_mat(stop - start, Q.ncols(), [Q[i, j] for i in range(start, stop) for j in range(Q.ncols())])
+        full = ball_softmax(ball_scores(part, K)) * V
+        small = ball_softmax(ball_scores(part, slots), None if bias is None else bias[start:stop]) * kept
+        for a, b in zip(full.entries(), small.entries(), strict=True):
+            off = abs(a - b)
+            square, largest = square + off * off, largest.max(off)
+            full_square, full_largest = full_square + a * a, full_largest.max(abs(a))
+    roots = (x.nonnegative_part().sqrt() for x in (square, full_square))
+    return CertifiedError(next(roots), largest, next(roots), full_largest, bits)
+
+
+def _batched(named: dict[str, Any], bias: Any, digits: int, cap_bits: int) -> Any:
+    pairs = [*named.items()] if bias is None else [*named.items(), ("bias", bias)]
+    values = host_values(*((name, x if hasattr(x, "dtype") else np.asarray(x)) for name, x in pairs))
+    try:
+        lead = np.broadcast_shapes(*(x.shape[:-2] for x in values))
+    except ValueError:
+        shapes = ", ".join(f"{name} {x.shape}" for (name, _), x in zip(pairs, values, strict=True))
+        raise ValueError(f"the leading axes of {shapes} do not broadcast; make them equal or 1") from None
+    values = tuple(np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in values)
+    found = np.empty(lead, object)
+    for index in product(*map(range, lead)):
+        chosen = [x[index] for x in values]
+        hidden = chosen[5] if bias is not None else None
+        found[index] = certified_error(*chosen[:5], bias=hidden, digits=digits, cap_bits=cap_bits)
+    return found
