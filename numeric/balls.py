@@ -11,13 +11,15 @@ from fractions import Fraction
 from typing import Any
 
 import sympy
-from flint import acb_mat, arb, arb_mat, ctx, fmpq
+from flint import arb, arb_mat, ctx, fmpq
 from mpmath.ctx_mp import MPContext
 from sympy import Expr
 
 from ..symbolic.ball import enclosure, evaluate
 from ..symbolic.field import exact
 from ..symbolic.rank import as_matrix
+from .enclosure import precision
+from .enclosure import singular_values as enclosed_singular_values
 
 MOST_BITS = 1 << 20
 
@@ -104,9 +106,9 @@ def decimals(lower: Fraction, upper: Fraction, digits: int) -> str:
 def enclose(expression: Any, digits: int = 30, values: Mapping[Expr, Any] | None = None) -> Enclosure:
     """An interval of relative width below 10^−digits that contains a constant expression.
 
-    `values` gives the symbols, as exact numbers. The working precision doubles until the width is reached; a value that
-    is exactly 0 but not visibly so stays an interval around 0. Raises ValueError for digits below 1, ArithmeticError when the
-    value is not a finite number.
+    `values` gives the symbols, as exact numbers. The working precision doubles until the width is reached;
+    a value that is exactly 0 but not visibly so stays an interval around 0. Raises ValueError for digits below 1,
+    ArithmeticError when the value is not a finite number.
 
     >>> print(enclose(10 * (1 + 2 * sympy.E + 3 * sympy.E**2) / (1 + sympy.E + sympy.E**2), 12))
     25.7521038260…
@@ -164,27 +166,17 @@ def ball_matrix(matrix: Any, bits: int) -> arb_mat:
 def singular_values(matrix: Any, digits: int = 30) -> list[Enclosure]:
     """Enclosures of the singular values of an exact matrix, largest first, min(rows, columns) of them.
 
-    They are the square roots of the eigenvalues of the smaller of AAᵀ and AᵀA, which FLINT encloses and counts rigorously.
+    They are the square roots of the eigenvalues of the smaller of AAᵀ and AᵀA, which FLINT encloses and counts.
 
-    >>> [str(s) for s in singular_values([[3, 0], [0, 4]], 8)]
-    ['4', '3']
+    >>> print(singular_values([[1, 1], [0, 1]], 8)[0])
+    1.6180339…
     """
     m = as_matrix(matrix)
-    gram = m * m.T if m.rows <= m.cols else m.T * m
-    if gram.rows == 0:
-        return []
-    if gram.is_diagonal():
-        squares = sorted(gram.diagonal(), key=lambda e: float(e.evalf()), reverse=True)
-        return [
-            enclose(sympy.sqrt(e), digits) if e != 0 else Enclosure(Fraction(0), Fraction(0), digits) for e in squares
-        ]
-    bits = 2 * _bits(digits) + 16 * gram.rows
+    bits = _bits(digits) + 16 * max(m.shape)
     while True:
-        with ctx.workprec(bits):
-            eigenvalues = acb_mat(ball_matrix(gram, bits)).eig(multiple=True)
-            roots = sorted((e.real.nonnegative_part().sqrt() for e in eigenvalues), key=lambda b: float(b.mid()))[::-1]
-            found = [Enclosure.of(root, digits) for root in roots]
-        largest = max(found[0].upper, Fraction(1, 10**digits))
+        with precision(bits):
+            found = [Enclosure.of(s, digits) for s in enclosed_singular_values(ball_matrix(m, 3 * bits))]
+        largest = max([e.upper for e in found] + [Fraction(1, 10**digits)])
         if all(e.width * 10**digits <= largest for e in found) or bits > MOST_BITS:
             return found
         bits *= 2

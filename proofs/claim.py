@@ -23,6 +23,12 @@ class CheckFailed(AssertionError):
     """A check of a claim came out false; the message names what differed."""
 
 
+def expect(holds: object, message: str) -> None:
+    """Raises CheckFailed with the message unless `holds` is true."""
+    if not holds:
+        raise CheckFailed(message)
+
+
 @dataclass(frozen=True)
 class Scale:
     """Where and at what size a scale check runs.
@@ -45,7 +51,8 @@ class Claim:
     rank?'", "Linformer paper §4" or "ours"); `derive()` builds the derivation whose steps are decided anew;
     `enclosure(digits)`, `property(rng)`, `scale(Scale)`, `exact()`, `solver()` are checks or None where the claim has
     none; `largest_n` is the largest size at which the scale check means something; `theorems` names the Rocq theorems
-    that settle it; `incomplete` says why a claim has no evidence yet.
+    that settle it; `incomplete` says why a claim has no evidence yet; `reading` tells a person how to read
+    the claim and what it does not say.
     """
 
     id: str
@@ -63,6 +70,7 @@ class Claim:
     largest_n: int | None = None
     theorems: tuple[str, ...] = field(default=())
     incomplete: str | None = None
+    reading: str = ""
 
 
 @cache

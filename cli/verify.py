@@ -1,0 +1,148 @@
+"""`attnproof verify`: run every claim, or those named, and print what was found."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import OPEN, PROVED, REFUTED, Format, accepted, app, fail
+
+if TYPE_CHECKING:
+    from ..proofs.claim import Scale
+    from ..proofs.verify import Row
+
+BACKENDS = ("numpy", "torch", "jax", "cupy", "dask")
+
+
+@app.command()
+def verify(
+    claims: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Ids such as T3; none: all.")] = None,
+    precision: Annotated[int, typer.Option(metavar="DIGITS", help="Digits of the enclosures.")] = 30,
+    kernel: Annotated[bool, typer.Option("--kernel", help="Run the Rocq proofs as well.")] = False,
+    backend: Annotated[
+        str | None, typer.Option(metavar="|".join(BACKENDS), help="Run the checks on arrays of this library.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="Device for these checks, as the library names it.")] = None,
+    n: Annotated[int | None, typer.Option("--n", min=1, help="Positions in these checks.")] = None,
+    output: Annotated[Format, typer.Option("--format")] = Format.text,
+    accept: Annotated[
+        str | None, typer.Option(help="undecided: leave with 0 although something is incomplete or was not run.")
+    ] = None,
+) -> None:
+    """Derive, check and print every claim of the theory; see `attnproof explain T3` for one of them."""
+    from ..proofs.claim import claim_by_id, registry
+    from ..proofs.verify import as_json
+
+    chosen = [claim_by_id(name) for name in claims or ()] or list(registry().values())
+    statuses = accepted(accept)
+    scale = None if backend is None and device is None and n is None else scale_on(backend or "numpy", device, n)
+    rows = _run_all([c.id for c in chosen], digits=precision, kernel=kernel, scale=scale)
+    if output is Format.json:
+        print(json.dumps(as_json(rows), indent=2, ensure_ascii=False))
+    else:
+        _print(rows)
+    raise typer.Exit(exit_code(rows, "UNDECIDED" in statuses, kernel=kernel, scale=scale is not None))
+
+
+def exit_code(rows: list[Row], undecided_accepted: bool, *, kernel: bool, scale: bool) -> int:
+    """0 when all is proved and all that was asked for ran, 1 when something failed, 3 otherwise (0 if accepted)."""
+    if any(row.status == "failed" for row in rows):
+        return REFUTED
+    asked = {kind for kind, wanted in (("kernel", kernel), ("scale", scale)) if wanted}
+    ran = {e.kind for row in rows for e in row.evidence if e.ok}
+    idle = any(e.ok is None and e.kind in asked for row in rows for e in row.evidence if row.claim.incomplete is None)
+    unfinished = any(row.status != "proved" for row in rows) or bool(asked - ran) or ("kernel" in asked and idle)
+    return OPEN if unfinished and not undecided_accepted else PROVED
+
+
+def _run_all(ids: list[str], **options: Any) -> list[Row]:
+    """All rows, with a progress bar on a terminal and none in a pipe."""
+    from ..proofs.verify import verify as rows_of
+
+    if not sys.stderr.isatty():
+        return list(rows_of(ids, **options))
+    from rich.console import Console
+    from rich.progress import Progress
+
+    rows = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("claims", total=len(ids))
+        for name in ids:
+            progress.update(task, description=f"checking {name}")
+            rows += rows_of([name], **options)
+            progress.advance(task)
+    return rows
+
+
+def _print(rows: list[Row]) -> None:
+    from rich.console import Console
+
+    from ..proofs.verify import remarks, table
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table(rows))
+    for line in remarks(rows):
+        console.print(line, markup=False, highlight=False)
+    counts = {status: sum(row.status == status for row in rows) for status in ("proved", "failed", "incomplete")}
+    lemmas = [lemma for row in rows for lemma in row.lemmas]
+    closed = sum(bool(lemma.theorem) for lemma in lemmas)
+    console.print(
+        f"{', '.join(f'{count} {status}' for status, count in counts.items() if count)}; "
+        f"{len(lemmas)} lemmas leant on, {closed} of them stated in proofs/rocq (--kernel checks those)",
+        markup=False,
+        highlight=False,
+    )
+
+
+def scale_on(backend: str, device: str | None, n: int | None) -> Scale:
+    """The array library, device and size for the checks on arrays; one sentence and exit 2 when one is missing."""
+    from ..proofs.claim import Scale
+
+    if backend not in BACKENDS:
+        fail(f"--backend {backend!r} is unknown; use {', '.join(BACKENDS)}")
+    try:
+        xp = _namespace(backend)
+    except ImportError:
+        extra = "" if backend == "numpy" else f"; install it with pip install 'attnproof[{backend}]'"
+        fail(f"--backend {backend} is not installed here{extra}")
+    return Scale(xp, None if device is None else _device(backend, xp, device), n)
+
+
+def _namespace(backend: str) -> Any:
+    """The array-API namespace of a library, imported only now."""
+    from importlib import import_module
+
+    name = {"jax": "jax.numpy", "dask": "dask.array"}.get(backend, backend)
+    library = import_module(name)
+    if backend == "jax":
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        return library
+    return import_module(f"array_api_compat.{name}")
+
+
+def _device(backend: str, xp: Any, device: str) -> Any:
+    """The named device, after a small array was made on it."""
+    try:
+        if backend == "jax":
+            import jax
+
+            kind, _, index = device.partition(":")
+            found: Any = jax.devices(kind)[int(index or 0)]
+        elif backend == "cupy":
+            import cupy
+
+            found = cupy.cuda.Device(int(device.rpartition(":")[2].removeprefix("cuda") or 0))
+            with found:
+                xp.sum(xp.ones(2))
+        else:
+            found = device
+            xp.sum(xp.ones(2, device=device))
+    except Exception as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        fail(f"--device {device!r} is not usable with {backend} ({first}); leave it out or name another")
+    return found

@@ -1,0 +1,186 @@
+"""Running the claims: every derivation decided anew, every check run, one row per claim."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..causal.verdict import Evidence
+from ..symbolic.derivation import Lemma
+from .claim import Claim, Scale, claim_by_id, registry
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SCHEMA_VERSION = 1
+KINDS = ("symbolic", "exact", "enclosure", "property", "replay", "solver", "scale", "kernel")
+PROVING = ("symbolic", "exact", "solver")  # an enclosure proves a number, a property check samples: neither is enough
+MARK = {True: "✓", False: "✗", None: "–"}
+COLOUR = {"proved": "green", "failed": "red", "incomplete": "yellow"}
+DEFAULT_DIGITS = 30
+MOST_DIGITS = 4000
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was found for one claim: `status` proved, failed or incomplete, the evidence, the lemmas leant on."""
+
+    claim: Claim
+    status: str
+    evidence: tuple[Evidence, ...]
+    lemmas: tuple[Lemma, ...]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as `attnproof verify --format json` writes it."""
+        return {
+            "id": self.claim.id,
+            "statement": self.claim.statement,
+            "status": self.status,
+            "evidence": [{"kind": e.kind, "ok": e.ok, "detail": e.detail, "seconds": e.seconds} for e in self.evidence],
+        }
+
+
+def check_claim(
+    claim: Claim | str, *, digits: int = DEFAULT_DIGITS, seed: int = 0, scale: Scale | None = None, kernel: bool = False
+) -> Row:
+    """Everything that can be checked of one claim, checked now.
+
+    `digits` is the precision of the enclosures, `seed` feeds the property check, `scale` asks for the check on arrays,
+    `kernel` for the Rocq proofs. A check that fails makes the row `failed`; one that cannot run here says why.
+    Raises ValueError for an unknown claim and for digits outside 1 … 4000.
+
+    >>> row = check_claim("T1", digits=12)
+    >>> row.status, [e.kind for e in row.evidence]
+    ('proved', ['symbolic', 'enclosure', 'property'])
+    """
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
+        raise ValueError(f"precision = {digits!r} is not a number of digits from 1 to {MOST_DIGITS}; pass one that is")
+    claim = claim_by_id(claim) if isinstance(claim, str) else claim
+    start = time.perf_counter()
+    lemmas: list[Lemma] = []
+    checks: dict[str, Callable[[], str] | None] = {
+        "symbolic": claim.derive and (lambda: _derived(claim, lemmas)),
+        "exact": claim.exact,
+        "enclosure": claim.enclosure and (lambda: claim.enclosure(digits)),  # type: ignore[misc]
+        "property": claim.property and (lambda: claim.property(random.Random(seed))),  # type: ignore[misc]
+        "replay": claim.replay,
+        "solver": claim.solver,
+    }
+    evidence = [_run(kind, check) for kind, check in checks.items() if check is not None]
+    if scale is not None:
+        evidence.append(_scale_evidence(claim, scale))
+    if kernel:
+        evidence.extend(_kernel_evidence(claim))
+    return Row(claim, _status(claim, evidence), tuple(evidence), tuple(lemmas), time.perf_counter() - start)
+
+
+def _derived(claim: Claim, lemmas: list[Lemma]) -> str:
+    assert claim.derive is not None
+    checked = claim.derive().check()
+    lemmas.extend(checked.lemmas)
+    return str(checked)
+
+
+def _run(kind: str, check: Callable[[], str]) -> Evidence:
+    """One check. A failed one is evidence against the claim; a missing library is no evidence either way."""
+    start = time.perf_counter()
+    ok: bool | None = True
+    try:
+        detail = check()
+    except ImportError as error:
+        ok, detail = None, f"not run: {error}"
+    except Exception as error:
+        ok, detail = False, f"{error}" if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+    return Evidence(kind, ok, detail, round(time.perf_counter() - start, 4))
+
+
+def _scale_evidence(claim: Claim, scale: Scale) -> Evidence:
+    if claim.scale is None:
+        return Evidence("scale", None, "not run: this claim has no check on arrays")
+    if claim.largest_n is not None and scale.n is not None and scale.n > claim.largest_n:
+        return Evidence(
+            "scale", None, f"not run: n = {scale.n} exceeds the largest size {claim.largest_n} that means something"
+        )
+    run = claim.scale
+    return _run("scale", lambda: run(scale))
+
+
+def _kernel_evidence(claim: Claim) -> list[Evidence]:
+    try:
+        from . import kernel
+    except ImportError as error:
+        return [Evidence("kernel", None, f"not run: {error}")]
+    found = kernel.kernel_evidence(claim.id)
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def _status(claim: Claim, evidence: Sequence[Evidence]) -> str:
+    if any(e.ok is False for e in evidence):
+        return "failed"
+    if claim.incomplete is None and any(e.ok and e.kind in PROVING for e in evidence):
+        return "proved"
+    return "incomplete"
+
+
+def verify(ids: Iterable[str] = (), **options: Any) -> Iterator[Row]:
+    """The rows of the named claims, or of all, one at a time as they are done; options as for `check_claim`.
+
+    >>> [row.status for row in verify(["T3"])]
+    ['proved']
+    """
+    for claim in [claim_by_id(name) for name in ids] or list(registry().values()):
+        yield check_claim(claim, **options)
+
+
+def as_json(rows: Iterable[Row]) -> dict[str, Any]:
+    """`{"schema_version": 1, "claims": […]}`."""
+    return {"schema_version": SCHEMA_VERSION, "claims": [row.to_dict() for row in rows]}
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The rows as a Rich table: claim, statement, a mark per kind of evidence, lemmas leant on, seconds."""
+    from rich.table import Table
+    from rich.text import Text
+
+    kinds = [kind for kind in KINDS if any(e.kind == kind for row in rows for e in row.evidence)]
+    found = Table(title="Claims about sequence-compressed attention", title_justify="left")
+    found.add_column("claim", no_wrap=True)
+    found.add_column("statement", ratio=1)
+    found.add_column("status", no_wrap=True)
+    for kind in kinds:
+        found.add_column(kind, justify="center", no_wrap=True)
+    found.add_column("lemmas", justify="right", no_wrap=True)
+    found.add_column("seconds", justify="right", no_wrap=True)
+    for row in rows:
+        marks = [_marks([e for e in row.evidence if e.kind == kind]) for kind in kinds]
+        found.add_row(
+            row.claim.id,
+            row.claim.statement,
+            Text(row.status, style=COLOUR[row.status]),
+            *marks,
+            str(len(row.lemmas)),
+            f"{row.seconds:.2f}",
+        )
+    return found
+
+
+def _marks(evidence: Sequence[Evidence]) -> str:
+    """One mark for all evidence of a kind: the worst of it."""
+    if not evidence:
+        return ""
+    oks = [e.ok for e in evidence]
+    return MARK[False if False in oks else None if None in oks else True]
+
+
+def remarks(rows: Iterable[Row]) -> list[str]:
+    """One line for everything that failed or was not run, and per claim that is not proved."""
+    lines = []
+    for row in rows:
+        if row.claim.incomplete is not None:
+            lines.append(f"{row.claim.id} is incomplete: {row.claim.incomplete}")
+        lines += [f"{row.claim.id} {e.kind} {MARK[e.ok]} {e.detail}" for e in row.evidence if not e.ok]
+    return lines
