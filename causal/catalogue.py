@@ -528,9 +528,9 @@ BUILD: dict[str, Callable[..., Design]] = {
 
 
 def build(name: str, n: int, **given: Any) -> Design:
-    """The named design with the arguments given (None: left out), and plain defaults for the rest, to be used at size n.
+    """The named design with the arguments given (None: left out) and plain defaults for the rest, for use at size n.
 
-    Raises ValueError for an unknown name, which suggests the nearest, and for an argument that the design does not take.
+    Raises ValueError for an unknown name, which suggests the nearest, and for an argument that the design lacks.
 
     >>> build("strided-blocks", 12, stride=2).about
     'blocks of 4 every 2 positions, seen once complete'

@@ -80,18 +80,24 @@ def show_design(
 @designs.command("export")
 def export_designs(folder: Annotated[Path, typer.Argument(help="where the .smt2 files go")]) -> None:
     """Write what the solvers decided as SMT-LIB, one file per question, so that any solver can re-check it."""
+    texts = smtlib_texts()
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    print(f"{len(texts)} files in {folder}")
+
+
+def smtlib_texts() -> dict[str, str]:
+    """File names and SMT-LIB texts of every question about every ready design, as the solvers decided it."""
     from ..causal.catalogue import BUILD, build
 
     texts = {}
     for name in BUILD:
         design = build(name, 20)
+        status = f"(set-info :status {'unsat' if design.safe else 'sat'})"
         for aspect, text in design.check().details["smtlib"].items():
-            expected = "unsat" if design.safe else "sat"
-            texts[f"{name}.{aspect}.smt2"] = text.replace("(set-logic", f"(set-info :status {expected})\n(set-logic", 1)
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, text in texts.items():
-        (folder / file).write_text(text, encoding="utf-8")
-    print(f"{len(texts)} files in {folder}")
+            texts[f"{name}.{aspect}.smt2"] = text.replace("(set-logic", f"{status}\n(set-logic", 1)
+    return texts
 
 
 def _row(design: Design, verdict: Verdict) -> dict[str, Any]:

@@ -1,0 +1,242 @@
+"""T16: families decided for every n, counterexamples of the smallest size, and what the rules may not do."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from attnproof.causal.family import Family, FamilyWitness, check_family, first_positions, smtlib
+from attnproof.causal.presburger import choose
+from attnproof.causal.verdict import Status, Verdict, Witness
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from needs import need
+
+pytestmark = pytest.mark.claim("T16")
+need("z3")
+need("cvc5")
+
+
+def blocks(p):
+    return lambda s, j, n: j // p == s
+
+
+def _smallest_by_brute_force(reads, sees, slots, largest):
+    for n in range(1, largest + 1):
+        for t in range(n):
+            for j in range(t + 1, n):
+                for s in range(slots(n)):
+                    if reads(s, j, n) and sees(t, s, n):
+                        return n
+    return None
+
+
+@settings(max_examples=40, deadline=None)
+@given(p=st.integers(1, 5), a=st.integers(1, 3), b=st.integers(-3, 8), c=st.integers(1, 4), q=st.integers(1, 3))
+def test_verdict_and_smallest_size_match_brute_force(p, a, b, c, q):
+    def reads(s, j, n):
+        return (j // p == s) & (j % q == 0)
+
+    def sees(t, s, n):
+        return a * p * s + b <= c * t
+
+    verdict = check_family(reads, sees, slots=lambda n: n // p + 1)
+    smallest = _smallest_by_brute_force(reads, sees, lambda n: n // p + 1, 26)
+    if verdict.status is Status.REFUTED:
+        assert verdict.witness.replay()
+        assert verdict.witness.n == smallest or smallest is None
+    else:
+        assert verdict.status is Status.PROVED
+        assert smallest is None
+
+
+def test_proof_carries_both_solvers_and_its_text():
+    verdict = check_family(blocks(4), lambda t, s, n: s * 4 + 3 <= t, slots=lambda n: n // 4, name="blocks")
+    assert verdict.status is Status.PROVED
+    assert verdict.claims == ("T10", "T16")
+    assert [e.detail.split(":")[0] for e in verdict.evidence if e.kind == "solver"] == ["Z3", "cvc5"]
+    assert all(e.ok for e in verdict.evidence)
+    text = verdict.details["smtlib"]["safety"]
+    assert "(set-logic QF_LIA)" in text
+    assert text.endswith("(check-sat)\n")
+    assert Verdict.from_json(verdict.to_json()) == verdict
+
+
+def test_counterexample_reads_back_and_replays():
+    verdict = check_family(blocks(3), lambda t, s, n: s * 3 + 1 <= t, name="early blocks")
+    assert verdict.status is Status.REFUTED
+    assert verdict.witness.n == 3
+    assert not verdict.witness.n < 3
+    assert (verdict.witness.query, verdict.witness.position, verdict.witness.slot) == (1, 2, 0)
+    again = Witness.from_dict(verdict.witness.to_dict())
+    assert isinstance(again, FamilyWitness)
+    assert again == verdict.witness
+    assert again.replay()
+    assert "at n = 3, slot 0 shows position 2 to query 1" in again.describe()
+    assert any(e.detail == "no smaller n than 3" and e.ok for e in verdict.evidence)
+
+
+def test_a_witness_that_was_tampered_with_does_not_replay():
+    witness = check_family(blocks(3), lambda t, s, n: s * 3 + 1 <= t).witness
+    hidden = FamilyWitness(0, 0, 0, 1, {}, np.ones((1, 1), bool), np.ones((1, 1), bool), None)
+    assert witness.replay()
+    assert not hidden.replay()  # the slot does show the position
+
+
+def test_covers_that_leave_a_position_out_are_refuted():
+    def covers(t, j, n):
+        return j // 4
+
+    verdict = check_family(blocks(4), lambda t, s, n: s * 4 + 3 <= t, slots=lambda n: n // 4, covers=covers)
+    assert verdict.status is Status.REFUTED
+    assert verdict.witness.projection is None
+    assert verdict.witness.replay()
+    assert (verdict.witness.n, verdict.witness.query, verdict.witness.position) == (1, 0, 0)
+    assert "does not show position 0 to query 0 (no slot does)" in verdict.witness.describe()
+    assert verdict.reasons == ("every visible slot is safe, but covers names a slot that does not show the position",)
+    assert Witness.from_dict(verdict.witness.to_dict()).replay()
+
+
+def test_covers_that_name_the_wrong_slot_say_that_another_shows_it():
+    verdict = check_family(
+        lambda s, j, n: j == s, lambda t, s, n: s <= t, slots=lambda n: n, covers=lambda t, j, n: choose(j > 0, j - 1, 0)
+    )
+    assert verdict.status is Status.REFUTED
+    assert "(another slot does)" in verdict.witness.describe()
+    assert (verdict.witness.n, verdict.witness.position) == (2, 1)
+
+
+def test_due_restricts_what_covers_claims():
+    def due(t, j, n):
+        return j // 4 * 4 + 3 <= t
+
+    rules = {"slots": lambda n: n // 4, "covers": lambda t, j, n: j // 4, "due": due}
+    assert check_family(blocks(4), lambda t, s, n: s * 4 + 3 <= t, **rules)
+
+
+def test_other_boundaries():
+    def same(s, j, n):
+        return j == s
+
+    def sees(t, s, n):
+        return s <= t
+
+    assert check_family(same, sees)
+    strict = check_family(same, sees, boundary=lambda t, j, n: j < t)
+    assert strict.status is Status.REFUTED
+    assert strict.witness.n == 1
+    assert strict.witness.replay()
+    assert check_family(same, lambda t, s, n: s + 2 <= t, boundary=lambda t, j, n: j + 2 <= t)
+
+
+def test_symbolic_parameters_hold_for_all_values():
+    def reads(s, j, n, p):
+        return j // p == s
+
+    rules = {"slots": lambda n, p: n // p, "parameters": {"p": 1}}
+    assert check_family(reads, lambda t, s, n, p: (s + 1) * p <= t + 1, **rules)
+    early = check_family(reads, lambda t, s, n, p: (s + 1) * p <= t + 2, **rules)
+    assert early.status is Status.REFUTED
+    assert early.witness.replay()
+    assert early.witness.n == 2 == early.witness.parameters["p"]
+
+
+def test_documents_that_leak_into_the_next_are_found():
+    def reads(s, j, n):
+        return j == s
+
+    verdict = check_family(
+        reads,
+        lambda t, s, n: s <= t,
+        slots=lambda n: n,
+        boundary=lambda t, j, n, start: (j <= t) & (start(j) == start(t)),
+        parameters={"start": "documents"},
+    )
+    assert verdict.status is Status.REFUTED
+    assert verdict.witness.parameters == {"start": [1, 1]}
+    assert verdict.witness.replay()
+
+
+def test_rules_that_depend_on_the_type_of_their_arguments_are_refused():
+    def sees(t, s, n):
+        return s <= t if isinstance(t, np.ndarray) else s < t
+
+    with pytest.raises(ValueError, match="they must not depend on the type of their arguments"):
+        check_family(lambda s, j, n: j == s, sees)
+
+
+def test_python_division_of_negatives_is_kept():
+    """(j - 5) // 3 is −2 for j = 0 in Python; rounding towards 0 or SMT-LIB's negative divisors would change the verdict."""
+
+    def reads(s, j, n):
+        return (j - 5) // 3 + 2 == s
+
+    def reads_negative(s, j, n):
+        return -((5 - j) // 3) - ((5 - j) % -3 < 0) * 0 == s if False else (5 - j) // -3 + 2 == s
+
+    for rule in (reads, reads_negative):
+        verdict = check_family(rule, lambda t, s, n: 3 * s + 1 <= t, slots=lambda n: n)
+        smallest = _smallest_by_brute_force(rule, lambda t, s, n: 3 * s + 1 <= t, lambda n: n, 12)
+        assert (verdict.status is Status.PROVED) == (smallest is None)
+        if smallest is not None:
+            assert verdict.witness.n == smallest
+
+
+ERRORS = [
+    ({"reads": lambda s, j, n: j // 2, "sees": lambda t, s, n: s <= t}, TypeError, r"reads returned .*; return a comparison"),
+    ({"reads": lambda s, j, n: j == s, "sees": lambda t, s, n: s <= t and True}, TypeError, r"truth value of a comparison"),
+    (
+        {"reads": lambda s, j, n: j == s, "sees": lambda t, s, n: s <= t, "parameters": {"n": 1}},
+        ValueError,
+        r"parameters names 'n'; use an identifier other than n, t, j, s",
+    ),
+    (
+        {"reads": lambda s, j, n: j == s, "sees": lambda t, s, n: s <= t, "parameters": {"p": "one"}},
+        TypeError,
+        r"parameters\['p'\] = 'one'; give a whole number, its least, or 'documents'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rules", "error", "message"), ERRORS)
+def test_bad_rules_get_one_sentence(rules, error, message):
+    with pytest.raises(error, match=message):
+        check_family(**rules)
+
+
+def test_bad_members_get_one_sentence():
+    family = Family(lambda s, j, n, p: j // p == s, lambda t, s, n: s <= t, None, None, None, None, {"p": 2})
+    with pytest.raises(ValueError, match=r"n = 0 is no size; pass a whole number of at least 1"):
+        family.matrices(0, p=2)
+    with pytest.raises(ValueError, match=r"parameter p has no value; pass p=…"):
+        family.matrices(3)
+    with pytest.raises(ValueError, match=r"p = 1 is below its least value 2; pass at least that"):
+        family.matrices(3, p=1)
+    with pytest.raises(ValueError, match=r"slots is unknown for this family; pass slots=…"):
+        family.matrices(3, p=2)
+    with pytest.raises(ValueError, match=r"lengths \[2, 2\] are no documents over n = 3 positions"):
+        first_positions([2, 2], 3)
+
+
+@pytest.mark.parametrize("module", ["z3", "cvc5"])
+def test_a_missing_solver_names_the_extra(monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=r"pip install 'attnproof\[smt\]'"):
+        check_family(lambda s, j, n: j == s, lambda t, s, n: s <= t)
+
+
+def test_solvers_that_disagree_prove_nothing(monkeypatch):
+    from attnproof.causal import smt
+
+    monkeypatch.setattr(smt, "_cvc5", lambda text: ("sat", 0.0))
+    verdict = check_family(lambda s, j, n: j == s, lambda t, s, n: s <= t)
+    assert verdict.status is Status.UNDECIDED
+    assert any(e.ok is False for e in verdict.evidence)
+
+
+def test_the_text_alone_needs_no_solver(monkeypatch):
+    monkeypatch.setitem(sys.modules, "z3", None)
+    monkeypatch.setitem(sys.modules, "cvc5", None)
+    texts = smtlib(lambda s, j, n, p: j // p == s, lambda t, s, n, p: s * p <= t, parameters={"p": 1})
+    assert "(define-fun times" in texts["safety"]
