@@ -9,12 +9,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .trace.tree import leaves
 
 if TYPE_CHECKING:
     import torch
@@ -244,30 +246,11 @@ def _told() -> Iterator[None]:
 # -- outputs ------------------------------------------------------------------------------------------------------
 
 
-def leaves(value: Any, path: str = "output") -> Iterator[tuple[str, Any]]:
-    """Every tensor in a nested output with a path such as `output.logits` or `output[0]`, in order."""
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            dotted = isinstance(key, str) and key.isidentifier() and hasattr(value, key)
-            yield from leaves(item, f"{path}.{key}" if dotted else f"{path}[{key!r}]")
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from leaves(getattr(value, field.name), f"{path}.{field.name}")
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        for name in value._fields:
-            yield from leaves(getattr(value, name), f"{path}.{name}")
-    elif isinstance(value, (tuple, list)):
-        for i, item in enumerate(value):
-            yield from leaves(item, f"{path}[{i}]")
-
-
 def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tensor, list[str]]:
     """The output to check: the first floating tensor that has the output axis; its path, and those not checked."""
-    found = [(p, t) for p, t in leaves(result)]
+    import torch
+
+    found = [(p, t) for p, t in leaves(result) if isinstance(t, torch.Tensor)]
     numbers = [(p, t) for p, t in found if t.is_floating_point() or t.is_complex()] or found
     usable = [(p, t) for p, t in numbers if -t.dim() <= axis < t.dim()]
     if not found:
@@ -277,7 +260,7 @@ def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tens
         )
     if not usable:
         raise ModelError(
-            f"output_axis = {axis} is no axis of {found[0][0]}, whose shape is {tuple(found[0][1].shape)}; "
+            f"output_axis = {axis} is no axis of output{found[0][0]}, whose shape is {tuple(found[0][1].shape)}; "
             "pass the axis of the output that holds queries"
         )
     path, y = next(((p, t) for p, t in usable if p == wanted), usable[0])
@@ -549,7 +532,3 @@ def _watcher(x: Tensor) -> Any:
 
     return Watcher()
 
-
-def with_precision(setting: Setting, precision: str) -> Setting:
-    """The same setting in another precision."""
-    return replace(setting, precision=precision)

@@ -265,6 +265,7 @@ class Search:
         self.program, self.boundary, self.vocabulary = program, boundary, vocabulary
         self.suspects, self.epsilon, self.seed = suspects, epsilon, seed
         self.tried = Tried()
+        self.limit = CUTS
         self.deadline = time.monotonic() + patience
         self._bases: dict[Setting, Tensor] = {}
 
@@ -289,10 +290,10 @@ class Search:
                 continue
             seen.add(key)
             found.append((forbidden, t))
-            if len(found) >= 4 * CUTS:
+            if len(found) >= 4 * self.limit:
                 break
         self.tried.of_cuts = max(self.tried.of_cuts, len(found))
-        return [(positions, self._blind(positions)) for positions, _ in found[:CUTS]]
+        return [(positions, self._blind(positions)) for positions, _ in found[: self.limit]]
 
     def _blind(self, positions: np.ndarray) -> np.ndarray:
         """The queries that may use none of the positions."""
@@ -309,7 +310,7 @@ class Search:
         columns = np.arange(self.boundary.n)
         if self.suspects is not None:
             columns = columns[self.suspects.any(axis=0)]
-        for j in _bisecting(columns.tolist())[:CUTS]:
+        for j in _bisecting(columns.tolist())[: self.limit]:
             positions = np.array([j])
             blind = self._blind(positions)
             if blind.size:

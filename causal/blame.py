@@ -1,0 +1,109 @@
+"""Where the future enters: the first operation that mixes a forbidden position in, and the way from there to the output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .boundary import Boundary
+from .program import Program
+from .replay import ModelWitness
+
+if TYPE_CHECKING:
+    from .trace import Chain, Operation
+    from .verdict import Verdict
+
+SHOWN = 6  # operations of a chain that a sentence shows
+
+
+@dataclass(frozen=True)
+class Blame:
+    """The chain of one leak (query ← positions), and its words."""
+
+    query: int
+    positions: tuple[int, ...]
+    chain: Chain
+
+    @property
+    def entry(self) -> Operation | None:
+        """The operation where the forbidden position enters."""
+        return self.chain.entry
+
+    def sentence(self) -> str:
+        """'the future enters at aten.bmm in layers.0.attn (model.py:31), and goes on through …'."""
+        entry = self.entry
+        assert entry is not None
+        after = [op for op in self.chain.path if op is not entry]
+        names = [f"{op.name.removeprefix('aten.')}{f' in {op.module}' if op.module else ''}" for op in after]
+        names = [name for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
+        shown = names if len(names) <= SHOWN else [*names[: SHOWN - 1], "…", names[-1]]
+        on = f", and goes on through {' → '.join(shown)}" if shown else ""
+        what = f"input {self.positions[0]}" if len(self.positions) == 1 else f"inputs {self.positions[0]}–{self.positions[-1]}"
+        return f"{what} can enter output {self.query} at {entry}{on}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `verdict.details`."""
+        return {
+            "query": self.query,
+            "positions": list(self.positions),
+            "entry": _plain(self.entry),
+            "path": [_plain(op) for op in self.chain.path],
+            "entries": [_plain(op) for op in self.chain.entries],
+        }
+
+
+def _plain(op: Operation | None) -> dict[str, str] | None:
+    return op and {"operation": op.name, "module": op.module, "line": op.line, "detail": op.detail}
+
+
+def blame_leak(
+    program: Program, boundary: Boundary, output: int, query: int, positions: Sequence[int], **policy: Any
+) -> Blame | None:
+    """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof)."""
+    from . import trace
+
+    marked = np.zeros(boundary.n, bool)
+    marked[list(positions)] = True
+    try:
+        chain = trace.blame(
+            program.model,
+            program.positional,
+            keywords=program.keywords,
+            input_index=program.vary,
+            sequence_axis=program.sequence_axis,
+            output=output,
+            output_axis=program.output_axis,
+            position=query,
+            forbidden=marked,
+            **policy,
+        )
+    except Exception:  # a guide must never stop a verdict
+        return None
+    return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None
+
+
+def failure_message(verdict: Verdict) -> str:
+    """What `assert_causal` says: the layer, the pair (t ← j), both values, and what to look at."""
+    lines = [verdict.headline()]
+    witness, blame = verdict.witness, verdict.details.get("blame")
+    if isinstance(witness, ModelWitness):
+        before, after = (float(o[witness.feature]) for o in witness.outputs)
+        lines.append(f"  pair      output {witness.query} ← input {witness.position}")
+        lines.append(f"  values    {before!r} becomes {after!r} ({witness.describe()})")
+    if blame:
+        entry = blame["entry"]
+        where = f"{entry['module']}: " if entry["module"] else ""
+        lines.append(f"  enters at {where}{entry['operation']} ({entry['line']})")
+    lines += [f"  provided  {c.text}" for c in verdict.conditions]
+    lines += [f"  because   {r}" for r in verdict.reasons]
+    if verdict.status.name == "REFUTED":
+        look = blame["entry"]["line"] if blame else "the masks and everything that mixes positions"
+        lines.append(f"  look at   {look}; verdict.witness.replay() shows the change again, verdict.plot() the pattern")
+    elif verdict.status.name == "UNDECIDED":
+        lines.append("  look at   the operations named; a rule for one of them can be passed with rules=")
+    else:
+        lines.append("  look at   the conditions; pass accept=('PROVED', 'PROVED_IF') if they hold where you use the model")
+    return "\n".join(lines)

@@ -1,0 +1,453 @@
+"""One model, one mode, one length: prove by abstract runs, refute by replay, or say what stays open.
+
+The order of the attempts is the order of what they would be worth: a proof for any parameters; one that rests on
+finite masks or on the values of other inputs; one that rests on zeros among the parameters; then a witness with the
+stored parameters, and last one with jittered parameters.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import decoding
+from .blame import Blame, blame_leak
+from .boundary import Boundary
+from .program import ModelError, Program, Seen, Setting
+from .reach import Reach, reach
+from .replay import BEYOND_ROUNDING, JITTER, QUICK, ROUNDS, ModelWitness, Round, Search, float64_runs
+from .verdict import Condition, Evidence, Status
+
+if TYPE_CHECKING:
+    from .trace import Operation, Trace
+
+ZERO_NAMES = 8  # names of parameters that a condition lists
+BREAKING_SCALES = (1e2, 1e4, 1e8, 1e14)  # inputs this much larger are tried against a finite mask
+FRESH = Round(seed=7)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One abstract run under one policy: the trace, which output it is about, and what it left."""
+
+    policy: dict[str, Any]
+    trace: Trace
+    output: int
+    reach: Reach
+
+    @property
+    def closed(self) -> bool:
+        """Whether it proves the boundary under its policy."""
+        return self.reach.closed and self.trace.complete
+
+    @property
+    def masks(self) -> list[Any]:
+        """The finite masks that it rests on (a denominator that is not 0 is an assumption, no condition)."""
+        return [c for c in self.trace.conditions if c.kind == "finite-mask"]
+
+
+@dataclass
+class Finding:
+    """What is known of one mode and length."""
+
+    program: Program
+    boundary: Boundary
+    mode: str
+    seen: Seen
+    status: Status = Status.UNDECIDED
+    evidence: list[Evidence] = field(default_factory=list)
+    assumptions: list[str] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    witness: ModelWitness | None = None
+    attempt: Attempt | None = None
+    blame: Blame | None = None
+    probe: dict[str, Any] | None = None
+    forwards: int = 0
+    seconds: float = 0.0
+
+    @property
+    def starved(self) -> tuple[int, ...]:
+        """Queries whose softmax sees nothing."""
+        if self.attempt is None:
+            return ()
+        return tuple(sorted({row for _, row in self.attempt.trace.starved if row < self.boundary.queries}))
+
+
+class Case:
+    """A program under a boundary in one mode; `decide` returns the finding."""
+
+    def __init__(
+        self,
+        program: Program,
+        boundary: Boundary,
+        seen: Seen,
+        mode: str,
+        vocabulary: int | None,
+        parameters: str,
+        rules: Sequence[Any],
+    ) -> None:
+        self.program, self.boundary, self.mode, self.seen = program, boundary, mode, seen
+        self.vocabulary, self.parameters, self.rules = vocabulary, parameters, rules
+        self.setting = Setting(mode=mode)
+        self.finding = Finding(program, boundary, mode, seen)
+        self.untraceable: str | None = None
+
+    # -- proofs --------------------------------------------------------------------------------------------------
+
+    def attempt(self, parameters: str, finite_masks: bool = True, others: str = "given") -> Attempt | None:
+        """One abstract run (more for some relations); None when the model cannot be traced, `untraceable` says why."""
+        from . import trace as abstract
+
+        p = self.program
+        policy = {"parameters": parameters, "finite_masks": finite_masks, "others": others, "rules": self.rules}
+
+        def run(ranks: np.ndarray) -> Trace:
+            return abstract.run(
+                p.model,
+                p.positional,
+                keywords=p.keywords,
+                input_index=p.vary,
+                sequence_axis=p.sequence_axis,
+                ranks=ranks,
+                **policy,  # type: ignore[arg-type]
+            )
+
+        def index(trace: Trace) -> int:
+            return next((i for i, o in enumerate(trace.outputs) if o.path == self.seen.path), 0)
+
+        try:
+            with p.prepared(self.setting):
+                trace, found = reach(run, lambda t: t.outputs[index(t)].shadow, p.output_axis, self.boundary)
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except Exception as error:
+            said = " ".join(str(error).split())[:200]
+            self.untraceable = f"{type(error).__name__}: {said}"
+            return None
+        return Attempt(policy, trace, index(trace), found)
+
+    def others_matter(self) -> bool:
+        """Whether some other input holds floating numbers, which a proof might rest on."""
+        from .trace.tree import leaves
+
+        p = self.program
+        rest = [v for i, v in enumerate(p.positional) if i != p.vary] + [v for k, v in p.keywords.items() if k != p.vary]
+        return any(getattr(t, "is_floating_point", bool)() for _, t in leaves(rest))
+
+    def prove(self) -> bool:
+        """Try the policies in order; true when one of them closes, with the finding filled in."""
+        f = self.finding
+        first = self.attempt(self.parameters)
+        f.attempt = first
+        if first is None:
+            return False
+        best = first
+        zeros: tuple[str, ...] = ()
+        if not first.closed and first.trace.complete and self.parameters == "any":
+            stored = self.attempt("stored")
+            if stored is not None and stored.closed:
+                best, zeros = stored, stored.trace.parameter_zeros
+        if not best.closed:
+            return False
+        if best.masks:
+            strict = self.attempt(best.policy["parameters"], finite_masks=False)
+            if strict is not None and strict.closed:
+                best = strict
+        given = False
+        if self.others_matter():
+            free = self.attempt(best.policy["parameters"], best.policy["finite_masks"], others="any")
+            if free is not None and free.closed:
+                best = free
+            else:
+                given = True
+        f.attempt = best
+        self._proved(best, zeros, given)
+        return True
+
+    def _proved(self, best: Attempt, zeros: tuple[str, ...], given: bool) -> None:
+        f = self.finding
+        kinds = len(best.trace.operations)
+        f.evidence.append(
+            Evidence(
+                "abstract",
+                True,
+                f"{self.place()}: one abstract run ({sum(best.trace.operations.values())} operations of {kinds} kinds) "
+                "finds every output to depend on allowed positions only",
+                best.trace.seconds,
+            )
+        )
+        f.assumptions += list(best.trace.assumptions)
+        f.assumptions += [c.text for c in best.trace.conditions if c.kind != "finite-mask"]
+        if best.policy["parameters"] == "any":
+            f.assumptions.append("parameters may be any numbers; buffers and other constants are as they are")
+        elif zeros:
+            named = ", ".join(zeros[:ZERO_NAMES]) + (f", … ({len(zeros)} in all)" if len(zeros) > ZERO_NAMES else "")
+            f.conditions.append(Condition(f"the zeros among the parameters stay zero: {named}", self._jittered()))
+        else:
+            f.conditions.append(Condition("the parameters keep their stored values", self._jittered()))
+        for c in best.masks:
+            f.conditions.append(Condition(c.text))
+        if best.masks:
+            breaking = self._breaking()
+            f.conditions[-1] = replace(f.conditions[-1], counterexample=breaking)
+            if breaking is None:
+                f.notes.append(f"no input up to {max(BREAKING_SCALES):g} times as large was found to break the finite mask")
+        if given:
+            f.conditions.append(Condition("the other inputs keep the values given (with arbitrary values it is open)"))
+        f.status = Status.PROVED_IF if f.conditions else Status.PROVED
+
+    def _jittered(self) -> ModelWitness | None:
+        """A leak that opens once the parameters move: the reason why their values matter."""
+        search = self.search(None)
+        try:
+            return search.find(self._finest(replace(self.setting, jitter=JITTER)), QUICK)
+        except ModelError:
+            return None
+
+    def _breaking(self) -> ModelWitness | None:
+        """An input so large that it breaks a finite mask, where scaling can."""
+        if self.program.is_discrete():
+            return None
+        search = self.search(None)
+        search.limit = 2
+        for scale in BREAKING_SCALES:
+            try:
+                found = search.find(self.setting, (Round(scale=scale, seed=5),), base=self.program.input * scale)
+            except ModelError:
+                return None
+            if found is not None:
+                return found
+        return None
+
+    # -- replays -------------------------------------------------------------------------------------------------
+
+    def search(self, suspects: np.ndarray | None) -> Search:
+        """A search under this case's boundary."""
+        return Search(
+            self.program, self.boundary, vocabulary=self.vocabulary, suspects=suspects, epsilon=self.seen.epsilon
+        )
+
+    def _finest(self, setting: Setting) -> Setting:
+        """The setting in float64 where the model runs in it."""
+        if not hasattr(self, "_wide"):
+            self._wide = float64_runs(self.program, self.setting, self.seen.output, self.seen.random)
+        return replace(setting, precision="float64") if self._wide else setting
+
+    def validate(self) -> bool:
+        """Runs of the model itself on fresh inputs; false when they contradict the proof (then the witness is kept)."""
+        f = self.finding
+        started = time.perf_counter()
+        search = self.search(None)
+        search.limit = 2
+        everything = np.arange(self.boundary.n)
+        fresh = search.replaced(everything, FRESH)
+        found = search.find(self.setting, (replace(FRESH, seed=8),), base=fresh)
+        f.probe = self._probe(search, fresh)
+        f.forwards += search.tried.forwards
+        detail = f"{self.place()}: {search.tried.forwards} runs of the model itself on fresh inputs"
+        if found is None:
+            noise = search.tried.largest_rounding
+            more = f" (differences up to {noise:.1g} are rounding)" if noise else ""
+            f.evidence.append(Evidence("replay", True, f"{detail} agree with it{more}", time.perf_counter() - started))
+            return True
+        f.witness = found
+        f.evidence.append(Evidence("replay", False, f"{detail} contradict it", time.perf_counter() - started))
+        return False
+
+    def _probe(self, search: Search, fresh: Any) -> dict[str, Any] | None:
+        """Which outputs do move when the first position does: that the past is used, seen and not only allowed."""
+        import torch
+
+        y = search._run(fresh, self.setting)
+        after = search._run(search.replaced(np.array([0]), replace(FRESH, seed=9), fresh), self.setting)
+        same = (y == after) | (torch.isnan(y) & torch.isnan(after))
+        moved = torch.nonzero(~same.all(dim=1)).reshape(-1).tolist()
+        return {"position": 0, "moves": moved}
+
+    def refute(self) -> bool:
+        """Search for a witness: float64 and stored parameters, native kernels, then jittered parameters."""
+        f, attempt = self.finding, self.finding.attempt
+        suspects = attempt.reach.suspects if attempt is not None and attempt.trace.complete else None
+        rounds = ROUNDS
+        if attempt is not None and attempt.masks:  # what only breaks a finite mask by size refutes nothing
+            rounds = tuple(r for r in ROUNDS if r.scale <= 1.0)
+        search = self.search(suspects)
+        started = time.perf_counter()
+        fine = self._finest(self.setting)
+        plan: list[tuple[Setting, Sequence[Round]]] = [(fine, rounds)]
+        if fine != self.setting:
+            plan.append((self.setting, QUICK))
+        if self.parameters == "any":
+            plan.append((replace(fine, jitter=JITTER), rounds[:3]))
+        for setting, how in plan:
+            f.witness = search.find(setting, how)
+            if f.witness is not None or search.tried.stopped_early:
+                break
+        f.forwards += search.tried.forwards
+        took = time.perf_counter() - started
+        if f.witness is None:
+            f.evidence.append(Evidence("replay", None, f"{self.place()}: no leak in {search.tried.describe()}", took))
+            f.reasons.append(f"replaying found no leak: {search.tried.describe()}")
+            return False
+        f.evidence.append(Evidence("replay", True, f"{self.place()}: the witness replays, found after {search.tried.forwards} forwards", took))
+        return True
+
+    # -- the decision --------------------------------------------------------------------------------------------
+
+    def decide(self) -> Finding:
+        """Prove, else refute, else say what stays open."""
+        f = self.finding
+        started = time.perf_counter()
+        f.forwards = 1
+        if self.boundary.kind == "bidirectional":
+            f.status = Status.PROVED
+            f.evidence.append(Evidence("abstract", True, f"{self.place()}: a bidirectional boundary forbids nothing"))
+        elif self.prove():
+            if not self.validate():
+                f.status, f.conditions = Status.REFUTED, []
+                f.notes.append("the abstract run claims otherwise: please report this, it is a bug in a rule")
+                self._blame_witness()
+        elif self.refute():
+            f.status = Status.REFUTED
+            self._blame_witness()
+        else:
+            f.status = Status.UNDECIDED
+            self._open()
+        self._remarks()
+        f.seconds = time.perf_counter() - started
+        return f
+
+    def place(self) -> str:
+        """'eval mode, n = 32'."""
+        return f"{self.mode} mode, n = {self.program.n}"
+
+    def _blame(self, query: int, positions: Sequence[int]) -> None:
+        f = self.finding
+        if f.attempt is None:
+            return
+        policy = {k: v for k, v in f.attempt.policy.items() if k != "rules"} | {"rules": self.rules}
+        try:
+            with self.program.prepared(self.setting):
+                f.blame = blame_leak(self.program, self.boundary, f.attempt.output, query, positions, **policy)
+        except ModelError:
+            return
+
+    def _blame_witness(self) -> None:
+        f = self.finding
+        assert f.witness is not None
+        forbidden = np.flatnonzero(~self.boundary.allowed_row(f.witness.query))
+        self._blame(f.witness.query, f.witness.positions)
+        if f.blame is None and forbidden.size:
+            self._blame(f.witness.query, forbidden.tolist())
+        if f.blame is not None:
+            f.notes.insert(0, f.blame.sentence())
+        if f.attempt is None and self.untraceable:
+            f.notes.append(f"the abstract run stopped ({self.untraceable}), so that no operation can be blamed")
+
+    def _open(self) -> None:
+        """The reasons of an open finding: what could not be excluded, by operation."""
+        f, attempt = self.finding, self.finding.attempt
+        first: list[str] = []
+        if attempt is None:
+            f.evidence.insert(0, Evidence("abstract", None, f"{self.place()}: the model could not be traced ({self.untraceable})"))
+            first.append(f"the model could not be traced ({self.untraceable}); replays alone prove nothing")
+        else:
+            f.evidence.insert(
+                0,
+                Evidence("abstract", None, f"{self.place()}: the abstract run does not close", attempt.trace.seconds),
+            )
+            for read in (r for r in attempt.trace.reads if r.source == "input"):
+                first.append(f"the program reads a value that depends on the input: {read.operation}")
+            first += [f"no rule for {operation}" for operation in attempt.trace.unknown]
+            if attempt.reach.suspects is not None:
+                t, j = self._first_suspect(attempt.reach.suspects)
+                pairs = int(attempt.reach.suspects.sum())
+                self._blame(t, np.flatnonzero(attempt.reach.suspects[t]).tolist())
+                where = "" if f.blame is None else f"; {f.blame.sentence()}"
+                first.append(f"{pairs} forbidden pairs could not be excluded, the first of them {t} ← {j}{where}")
+        f.reasons[:0] = list(dict.fromkeys(first))
+
+    @staticmethod
+    def _first_suspect(suspects: np.ndarray) -> tuple[int, int]:
+        t = int(np.flatnonzero(suspects.any(axis=1))[0])
+        return t, int(np.flatnonzero(suspects[t])[0])
+
+    def _remarks(self) -> None:
+        """What a person should know besides the status."""
+        f, seen = self.finding, self.seen
+        if seen.writes_input:
+            which = ", ".join(map(str, seen.writes_input))
+            f.notes.append(f"the model writes into its input {which}; every run got a copy")
+        if seen.writes_state:
+            names = ", ".join(seen.writes_state[:4]) + (", …" if len(seen.writes_state) > 4 else "")
+            f.notes.append(f"a call changes the model's own {names}; every run started from the state as given")
+        if seen.unchecked:
+            names = ", ".join(f"output{p}" for p in seen.unchecked[:4]) + (", …" if len(seen.unchecked) > 4 else "")
+            f.notes.append(f"checked is output{seen.path}; not checked: {names}")
+        if f.attempt is not None and f.status in (Status.PROVED, Status.PROVED_IF):
+            f.notes += vacuous(f.attempt.reach, self.boundary)
+        if self.mode == "eval" and f.status is not Status.REFUTED:
+            self._decoding()
+
+    def _decoding(self) -> None:
+        f = self.finding
+        scale = float(self.seen.output.abs().double().nan_to_num(0.0, 0.0).max()) if self.seen.output.numel() else 0.0
+        tolerance = BEYOND_ROUNDING * 4 * self.seen.epsilon * max(scale, 1e-30)
+        try:
+            found = decoding.compare(self.program, self.seen.output, self.setting, tolerance)
+        except ModelError as error:
+            f.notes.append(str(error))
+            return
+        if found is not None:
+            f.evidence.append(Evidence("replay", found.first is None, found.describe()))
+            if found.first is not None:
+                f.notes.append(found.describe())
+
+
+def vacuous(found: Reach, boundary: Boundary) -> list[str]:
+    """Warnings about outputs that cannot see what they may: an over-masked model is causal and useless.
+
+    >>> earliest = latest = np.arange(3)
+    >>> vacuous(Reach(earliest, latest, None), Boundary.prefix(3))
+    ['warning: no output can depend on any position but its own, though the boundary allows the past']
+    """
+    if boundary.n < 2 or boundary.stands is None:
+        return []
+    stands = np.asarray(boundary.stands)
+    some = found.latest >= 0
+    if not some.any():
+        return ["warning: no output can depend on the varied input at all"]
+    may = np.array([bool(boundary.allowed_row(t)[: stands[t]].any()) for t in range(boundary.queries)])
+    if not may.any():
+        return []
+    notes = []
+    past = some & (found.earliest < stands)
+    if not past[may].any():
+        notes.append("warning: no output can depend on any position but its own, though the boundary allows the past")
+    elif not past[may].all():
+        from .report import _spans
+
+        blind = np.flatnonzero(may & ~past)
+        notes.append(f"warning: outputs {_spans(blind)} cannot depend on any earlier position")
+    if boundary.horizon is not None and boundary.kind in ("prefix", "strict", "lagged"):
+        lag = (boundary.horizon - found.latest)[some & (boundary.horizon >= 0)]
+        if lag.size and lag.min() > 0:
+            notes.append(f"warning: no output can depend on the last {int(lag.min())} positions that it may use")
+    return notes
+
+
+def worst(statuses: Sequence[Status]) -> Status:
+    """The status that several findings together deserve."""
+    order = (Status.REFUTED, Status.UNDECIDED, Status.PROVED_IF, Status.PROVED)
+    return next(s for s in order if s in statuses)
+
+
+def operations_named(finding: Finding) -> list[Operation]:
+    """Operations without a rule in this finding."""
+    return [] if finding.attempt is None else list(finding.attempt.trace.unknown)
