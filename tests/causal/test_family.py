@@ -194,7 +194,7 @@ ERRORS = [
     (
         {"reads": lambda s, j, n: j == s, "sees": lambda t, s, n: s <= t, "parameters": {"p": "one"}},
         TypeError,
-        r"parameters\['p'\] = 'one'; give a whole number, its least, or 'documents'",
+        r"parameters\['p'\] = 'one'; give its least value, a whole number, or 'documents'",
     ),
 ]
 
