@@ -1,0 +1,90 @@
+"""How large a leak can be (THEORY, "Size of a leak"), rounded outwards.
+
+Over the visible slots |∂y_t/∂v_j| ≤ max_s |F[s, j]|, and per component |∂y_t/∂κ_j| ≤ ¼ range_s E[s, j] · range_s (FV)_s,
+where range_s (FV)_s ≤ |V| max_{s,u} Σ_i |F[s, i] − F[u, i]| with |V| the largest value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from .entries import Entries
+from .exact import Question
+from .support import Scan
+from .verdict import LeakBound
+
+MOST = 1 << 24  # entries up to which every entry is looked at; beyond, the scan's block extremes bound them
+MOST_PAIRS = 1 << 28  # k² n up to which rows are compared pairwise; beyond, column ranges bound their distance
+
+
+def leak_bound(cases: Iterable[Question], E: Entries, F: Entries, scans: tuple[Scan, Scan]) -> LeakBound:
+    """The bound over all given questions; `scans` are those of E and F, in this order."""
+    values, keys = 0.0, 0.0
+    for question in cases:
+        forbidden = question.rank > question.horizons.min()
+        if len(question.slots) * len(forbidden) > MOST:
+            part = _from_extremes(question, forbidden, scans)
+        else:
+            part = _from_entries(question, forbidden, E, F)
+        values, keys = max(values, part[0]), max(keys, part[1])
+    return LeakBound(values, keys)
+
+
+def _from_entries(question: Question, forbidden: np.ndarray, E: Entries, F: Entries) -> tuple[float, float]:
+    f, e = F.block(question.slots), E.block(question.slots)
+    seen = np.abs(f[:, forbidden])
+    largest = seen.max() if seen.size else 0
+    future = e[:, forbidden]
+    if not future.size:
+        return _up(largest, 0), 0.0
+    if e.dtype != object:
+        future = future.astype(np.float64)
+    spread = (future.max(axis=0) - future.min(axis=0)).max()
+    return _up(largest, 0), _product(spread, _distance(f), len(forbidden))
+
+
+def _distance(f: np.ndarray) -> float:
+    """An upper bound on the largest Σ_i |F[s, i] − F[u, i]|, up to the rounding that `_product` allows for."""
+    k, n = f.shape
+    if f.dtype == object:
+        rows = [row for row in f if len(row)]
+        gaps = [sum(abs(x - y) for x, y in zip(a, b, strict=True)) for s, a in enumerate(rows) for b in rows[:s]]
+        return _up(max(gaps, default=0), 0)
+    f = f.astype(np.float64)
+    if k * k * n > MOST_PAIRS:
+        return float((f.max(axis=0) - f.min(axis=0)).sum())
+    return max((float(np.abs(f[s + 1 :] - f[s]).sum(axis=1).max()) for s in range(k - 1)), default=0.0)
+
+
+def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan, Scan]) -> tuple[float, float]:
+    """Bounds from the extremes of whole blocks: larger than need be, and free."""
+    keys, values = ((s.low[question.slots].astype(float), s.high[question.slots].astype(float), s.edges) for s in scans)
+    low, high, edges = values
+    hit = np.add.reduceat(forbidden, edges[:-1]) > 0
+    largest = max(float(np.abs(low[:, hit]).max(initial=0)), float(np.abs(high[:, hit]).max(initial=0)))
+    distance = float(((high.max(axis=0) - low.min(axis=0)) * np.diff(edges)).sum())
+    low, high, edges = keys
+    hit = np.add.reduceat(forbidden, edges[:-1]) > 0
+    spread = float((high.max(axis=0) - low.min(axis=0))[hit].max(initial=0))
+    return _up(largest, 0), _product(spread, distance, len(forbidden))
+
+
+def _product(spread: object, distance: float, n: int) -> float:
+    """¼ · spread · distance, rounded up, with room for the rounding of n differences and their sum."""
+    if not spread or not distance:
+        return 0.0
+    return _up(0.25 * _up(spread, 2) * _up(distance, n + 2), 4)
+
+
+def _up(x: object, roundings: int) -> float:
+    """A float that is at least x, even if x went through so many roundings to nearest."""
+    try:
+        near = float(x)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf
+    if roundings == 0 and near >= x:  # type: ignore[operator]
+        return near
+    return math.nextafter(near * (1 + (roundings + 1) * 2.0**-52), math.inf)

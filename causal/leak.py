@@ -1,0 +1,76 @@
+"""Decide T11 for one question, and show a leak by a witness (T12): cheap refutations first, then the decision procedure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .entries import Entries
+from .exact import Columns, Question, keys_leak, open_thresholds, values_leak
+from .separate import Head, keys_witness, telling_columns, values_witness
+from .support import NOTHING
+from .witness import ProjectionWitness
+
+FEW = 64  # positions looked at before the whole row is
+
+
+def find_leak(question: Question, E: Entries, F: Entries, reads: np.ndarray) -> ProjectionWitness | None:
+    """A witness that some query of the question leaks, or None, which proves that none does (in real arithmetic).
+
+    `reads` (r,) is the highest rank that each slot's row of F reads, as far as the scan knows it; it only saves time.
+    """
+    head = Head(E, F, question.slots, question.bias)
+    found = _first_entry(question, head, E, F, reads)
+    if found is not None:
+        return found
+    keys = Columns(E, question.slots)
+    values = keys if F is E else Columns(F, question.slots)
+    leak = values_leak(question, keys, values)
+    if leak is not None:
+        return values_witness(head, leak.query, leak.j, telling_columns(keys.block, question.bias))
+    thresholds = open_thresholds(question, keys, values)
+    if not len(thresholds):
+        return None
+    found = _first_step(question, head, keys, values)
+    if found is not None:
+        return found
+    leak = keys_leak(question, keys, values, thresholds)
+    if leak is None:
+        return None
+    assert leak.i is not None
+    return keys_witness(head, leak.query, leak.j, leak.i, leak.columns)
+
+
+def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: np.ndarray) -> ProjectionWitness | None:
+    """The fast path of (1): the first forbidden entry of F that a visible slot reads, a few keys to single it out."""
+    t = int(question.queries[0])
+    horizon = int(question.horizons[0])
+    suspects = question.slots[(reads[question.slots] > horizon) & (reads[question.slots] != NOTHING)]
+    if not len(suspects):
+        return None
+    forbidden = question.rank > horizon
+    row = F.block(suspects[:1])[0]
+    hits = np.flatnonzero((row != 0) & forbidden)
+    if not len(hits):
+        return None
+    n = len(forbidden)
+    few = np.unique(np.linspace(0, n - 1, min(n, FEW)).astype(np.int64))
+    few = np.unique(np.append(few[: FEW // 2], np.arange(min(n, FEW // 2))))
+    block = np.hstack([E.block(question.slots, slice(int(m), int(m) + 1)) for m in few])
+    columns = [int(few[m]) for m in telling_columns(block, question.bias)]
+    return values_witness(head, t, int(hits[0]), columns, tries=3)
+
+
+def _first_step(question: Question, head: Head, keys: Columns, values: Columns) -> ProjectionWitness | None:
+    """The fast path of (2): the latest moving column of E against the earliest moving columns of F."""
+    moving_keys = np.flatnonzero(~keys.constant())
+    moving_values = np.flatnonzero(~values.constant())
+    late = moving_keys[np.argsort(-question.rank[moving_keys].astype(np.float64), kind="stable")[:3]]
+    soon = moving_values[np.argsort(question.rank[moving_values], kind="stable")[:3]]
+    for j in late.tolist():
+        for i in soon.tolist():
+            query = question.first_query(j, i)
+            if query is not None:
+                found = keys_witness(head, query, j, i, [], tries=0)
+                if found is not None:
+                    return found
+    return None

@@ -1,0 +1,382 @@
+"""Does a sequence-compressed head look ahead? The verdict on a pair of projections, a mask and a boundary.
+
+The support criterion (T10) comes first: one pass over the memory. Where it fails, the exact criterion (T11) decides, and a
+leak comes with a witness (T12) that has been replayed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .boundary import Boundary
+from .bounds import leak_bound
+from .entries import BITS, Entries
+from .exact import Columns, Question, questions
+from .mask import read_pair
+from .support import Scan, Support, supports
+from .verdict import Condition, Evidence, LeakBound, Status, Verdict, accept_or_raise, versions_of
+from .visible import Visible, boundary_of, read_visible, visible_to
+from .witness import ProjectionWitness
+
+SHOWN = 1 << 16  # entries up to which a verdict keeps the whole pattern, for its picture
+HASHED = 1 << 26  # bytes up to which the entries themselves are hashed
+
+FINITE = "all inputs are finite and nothing overflows on the way (0 · ∞ is NaN)"
+MASKED = "a slot that a query does not see is excluded before its softmax, with −∞, not after it"
+STARVED = "a query that sees no slot outputs 0 (a softmax over nothing would be NaN)"
+ELSEWHERE = "the boundary forbids a query its own position, so queries are computed from something else"
+REAL = "the arithmetic is real: nothing rounds"
+EXPONENTIAL = "the softmax subtracts the largest score, and exp is rounded correctly"
+
+
+def check_projection(
+    F: Any,
+    E: Any = None,
+    *,
+    layout: str | None = None,
+    visible: Any = None,
+    boundary: Boundary | None = None,
+    tolerance: float = 0,
+) -> Verdict:
+    """Whether a head with values F V and keys E K gives every query only what the boundary allows it.
+
+    `F`, `E` (None: E = F): (r, n) slots first or (n, r) positions first, as `layout` says ("slots-first",
+    "positions-first"; None only where an array is wider than tall). Any array library, nested lists, Fractions, SymPy;
+    floats are taken exactly. r = 0 is `PROVED` with every query starved, n = 0 is `PROVED` because nothing can be read.
+
+    `visible`: None (every query sees every slot), a boolean (queries, r) array, True for visible, an additive bias of that
+    shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: None is the prefix boundary.
+    `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
+    within it.
+
+    The verdict is PROVED by T10, PROVED_IF under real arithmetic by T11, PROVED_IF under a condition on scores where only a
+    finite bias hides what leaks, REFUTED with a witness that has been replayed. It is never UNDECIDED: T11 decides.
+
+    Raises ValueError or TypeError, in one sentence, for shapes, layouts, masks and numbers that do not fit.
+
+    >>> from fractions import Fraction
+    >>> verdict = check_projection([[Fraction(1, 2), Fraction(1, 2), 0], [0, 0, 1]])
+    >>> print(verdict.witness.describe())
+    output 0 changes from 0 to 1/4 when value 1 changes from 0 to 1
+    >>> check_projection([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0]], visible="largest").headline()
+    'PROVED: 2 slots over 4 positions, E = F'
+    """
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)) or not tolerance >= 0:
+        raise ValueError(f"tolerance = {tolerance!r} is no bound; pass a number ≥ 0")
+    start = time.perf_counter()
+    matrices = read_pair(F, E, layout)
+    values, keys = matrices[0], matrices[-1]
+    given = read_visible(visible, values.shape[0])
+    where = boundary_of(given, boundary, values.shape[1])
+    support, scans = supports(matrices, where)
+    sees = visible_to(given, support)
+    failing = sees.violations(support)
+    starved = sees.starved()
+    seconds = time.perf_counter() - start
+    case = Case(values, keys, support, sees, (scans[-1], scans[0]), failing)
+    base = _base(case, starved, seconds)
+    if len(failing):
+        return _judge(case, base, float(tolerance))
+    verdict = replace(base, status=Status.PROVED, claims=("T10", *(("T13",) if sees.rule is support else ())))
+    return _up_to(verdict, LeakBound(0.0, 0.0), float(tolerance)) if tolerance else verdict
+
+
+def assert_prefix_safe(
+    F: Any,
+    E: Any = None,
+    *,
+    layout: str | None = None,
+    visible: Any = None,
+    boundary: Boundary | None = None,
+    tolerance: float = 0,
+    accept: Sequence[str] = ("PROVED",),
+    suppress: str | None = None,
+) -> Verdict:
+    """`check_projection`, as an assertion for tests: the verdict, or an AssertionError that shows it.
+
+    `accept` names the statuses that pass; `suppress` is a reason to let any verdict pass, which is shown with it. Raises
+    PrefixLeakError for a leak, NotProvedError for another status, and what `check_projection` raises.
+
+    >>> assert_prefix_safe([[1.0, 0.0], [1.0, 0.0]], layout="slots-first").status.name
+    'PROVED'
+    """
+    verdict = check_projection(F, E, layout=layout, visible=visible, boundary=boundary, tolerance=tolerance)
+    return accept_or_raise(verdict, accept, suppress)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything that a check has read: projections, who may use what, who sees what, and where T10 fails."""
+
+    values: Entries
+    keys: Entries
+    support: Support
+    sees: Visible
+    scans: tuple[Scan, Scan]  # of E and F
+    failing: np.ndarray
+
+    @property
+    def dtype(self) -> str:
+        """The float type in which a head with these projections computes."""
+        kinds = {self.values.dtype, self.keys.dtype} - {"exact"}
+        if len(kinds) == 2:
+            return "float32" if kinds == {"float16", "bfloat16"} else max(kinds, key=BITS.__getitem__)
+        return kinds.pop() if kinds else "float64"
+
+    def questions(self) -> Iterator[Question]:
+        """The failing queries, grouped for T11."""
+        for slots, bias, queries in self.sees.groups(self.failing):
+            yield from questions(self.support.boundary, slots, bias, queries)
+
+    def offending(self, question: Question) -> np.ndarray:
+        """Which slots of a question read a position that one of its queries may not use, (k,)."""
+        return ~self.support.readable(question.queries, question.slots).all(axis=0)
+
+    def within(self, question: Question, members: np.ndarray) -> Question:
+        """The same question for some of its slots only; `members` are indices or booleans."""
+        bias = None if question.bias is None else question.bias[members]
+        return replace(question, slots=question.slots[members], bias=bias)
+
+    def leak(self, question: Question) -> ProjectionWitness | None:
+        """T11 for one question."""
+        from .leak import find_leak
+
+        return find_leak(question, self.keys, self.values, self.scans[1].highest)
+
+
+@dataclass
+class Findings:
+    """What the questions of a case gave, before it is put into a verdict."""
+
+    witness: ProjectionWitness | None = None
+    by_cancellation: list[Question] = field(default_factory=list)
+    hidden: list[tuple[Question, Any]] = field(default_factory=list)
+
+
+def _judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
+    start = time.perf_counter()
+    found = Findings()
+    for question in case.questions():
+        witness = case.leak(question)
+        if witness is None:
+            found.by_cancellation.append(question)
+        elif not _hide(case, question, found):
+            found.witness = witness
+            break
+    seconds = time.perf_counter() - start
+    bound = leak_bound(case.questions(), case.keys, case.values, case.scans)
+    base = replace(base, leak_bound=bound)
+    if found.witness is not None:
+        return _refuted(case, base, found.witness, bound, tolerance, seconds)
+    verdict = _conditional(case, base, found, seconds)
+    return _up_to(verdict, bound, tolerance) if tolerance else verdict
+
+
+def _hide(case: Case, question: Question, found: Findings) -> bool:
+    """Whether a finite bias would hide what leaks, if its weight were 0; then the question is recorded as conditional."""
+    from .finite_bias import ways_to_hide
+
+    for hidden in ways_to_hide(question, case.offending(question)):
+        kept = np.setdiff1d(np.arange(len(question.slots)), hidden.members)
+        rest = case.within(question, kept)
+        supported = not case.offending(rest).any()
+        if supported or case.leak(rest) is None:
+            found.hidden.append((question, hidden))
+            if not supported:
+                found.by_cancellation.append(rest)
+            return True
+    return False
+
+
+def _refuted(
+    case: Case, base: Verdict, witness: ProjectionWitness, bound: LeakBound, tolerance: float, seconds: float
+) -> Verdict:
+    start = time.perf_counter()
+    if not witness.replay():
+        raise AssertionError(
+            f"the witness does not replay, which is a fault of attnproof: please report {witness.to_dict()}"
+        )
+    replayed = Evidence(
+        "replay",
+        True,
+        "both outputs recomputed from the witness: different exactly, and as disjoint balls",
+        time.perf_counter() - start,
+    )
+    decided = Evidence("exact", False, "exact criterion (T11) over the rationals: an identity fails", seconds)
+    verdict = replace(
+        base,
+        status=Status.REFUTED,
+        claims=("T11", "T12"),
+        witness=witness,
+        evidence=(*base.evidence, decided, replayed),
+    )
+    if tolerance and bound.values <= tolerance and bound.keys <= tolerance:
+        verdict = replace(verdict, status=Status.PROVED_IF, witness=None)
+        return _up_to(verdict, bound, tolerance, witness)
+    return verdict
+
+
+def _up_to(verdict: Verdict, bound: LeakBound, tolerance: float, witness: ProjectionWitness | None = None) -> Verdict:
+    """A verdict up to a tolerance: conditional at best."""
+    text = (
+        f"a leak of at most {bound.values:.9g} per unit of a forbidden value and {bound.keys:.9g} per unit of a forbidden "
+        f"score and of |V| does not matter (tolerance {tolerance:g})"
+    )
+    exact = (
+        () if bound.values or bound.keys else ("no leak at all was found: tolerance=0 gives the verdict without it",)
+    )
+    return replace(
+        verdict,
+        status=Status.PROVED_IF,
+        leak_bound=bound,
+        conditions=(*verdict.conditions, Condition(text, witness)),
+        reasons=(*verdict.reasons, *exact),
+    )
+
+
+def _conditional(case: Case, base: Verdict, found: Findings, seconds: float) -> Verdict:
+    """Safe by cancellation (T11), or safe while finite biases hide what leaks, or both."""
+    conditions, assumptions, claims = [], list(base.assumptions), ["T10", "T11"]
+    evidence = Evidence("exact", True, "exact criterion (T11) over the rationals: every identity holds", seconds)
+    if found.hidden:
+        conditions += _hiding_conditions(case, found.hidden)
+        assumptions.append(EXPONENTIAL)
+        evidence = Evidence(
+            "exact", True, "T10 and T11 over the rationals, without the slots that a bias hides", seconds
+        )
+        if not found.by_cancellation:
+            claims = ["T10"]
+    if found.by_cancellation:
+        conditions.append(_real_arithmetic(case, found.by_cancellation))
+        assumptions.append(REAL)
+    return replace(
+        base,
+        status=Status.PROVED_IF,
+        claims=tuple(claims),
+        conditions=tuple(conditions),
+        assumptions=tuple(assumptions),
+        evidence=(*base.evidence, evidence),
+    )
+
+
+def _real_arithmetic(case: Case, cases: list[Question]) -> Condition:
+    from .floats import breaking_input, candidates
+    from .separate import Head
+
+    witness = None
+    for question in cases[:8]:
+        head = Head(case.keys, case.values, question.slots, question.bias)
+        keys, values = Columns(case.keys, question.slots), Columns(case.values, question.slots)
+        witness = breaking_input(question, head, case.dtype, candidates(question, keys, values))
+        if witness is not None:
+            break
+    count = sum(len(question.queries) for question in cases)
+    queries = "1 query is" if count == 1 else f"{count} queries are"
+    return Condition(f"real arithmetic: {queries} safe because terms cancel, which rounding can undo", witness)
+
+
+def _hiding_conditions(case: Case, hidden: list[tuple[Question, Any]]) -> list[Condition]:
+    """One condition for each kind of hiding, with the inputs that break it for the tightest of them."""
+    from .finite_bias import breaking_witness, condition
+    from .separate import Head
+
+    conditions = []
+    kinds: dict[tuple[Any, ...], list[tuple[Question, Any]]] = {}
+    for question, way in hidden:
+        kinds.setdefault((tuple(question.slots[way.members].tolist()), way.gap), []).append((question, way))
+    for pairs in kinds.values():
+        question, way = pairs[0]
+        several = replace(
+            question,
+            queries=np.concatenate([q.queries for q, _ in pairs]),
+            horizons=np.concatenate([q.horizons for q, _ in pairs]),
+        )
+        head = Head(case.keys, case.values, question.slots, question.bias)
+        values, keys = case.values.block(question.slots), case.keys.block(question.slots)
+        broken = breaking_witness(question, head, way, values, keys) if len(conditions) < 8 else None
+        conditions.append(Condition(condition(way, several, case.dtype), broken))
+    return conditions
+
+
+# -- what every verdict says ------------------------------------------------------------------------------------------
+
+
+def _base(case: Case, starved: np.ndarray, seconds: float) -> Verdict:
+    values, boundary = case.values, case.support.boundary
+    r, n = values.shape
+    same = case.keys is case.values
+    reasons = []
+    if values.guessed:
+        reasons.append(
+            f"read as slots-first (r = {r}, n = {n}) because it is wider than tall; layout= says it outright"
+        )
+    assumptions = [FINITE, MASKED]
+    if len(starved):
+        assumptions.append(STARVED)
+    if boundary.forbids_own_position:
+        assumptions.append(ELSEWHERE)
+    failed = len(case.failing)
+    detail = "support criterion (T10): " + (
+        f"{failed} of {boundary.queries} queries see a slot that reads a forbidden position"
+        if failed
+        else "no query sees a slot that reads a forbidden position"
+    )
+    return Verdict(
+        subject="projection",
+        about=f"{r} slots over {n} positions, {'E = F' if same else 'E and F'}",
+        status=Status.UNDECIDED,
+        evidence=(Evidence("exact", not failed, detail, seconds),),
+        assumptions=tuple(assumptions),
+        reasons=tuple(reasons),
+        starved=tuple(starved.tolist()),
+        queries=boundary.queries,
+        boundary=boundary,
+        details=_details(case),
+        versions=versions_of("numpy"),
+        input_hash=_hash(case),
+    )
+
+
+def _details(case: Case) -> dict[str, Any]:
+    """Shapes, reading and, for small inputs, who reads and who sees what, as runs: what a picture needs."""
+    from .verdict import _runs
+
+    r, n = case.values.shape
+    details: dict[str, Any] = {
+        "slots": r,
+        "positions": n,
+        "layout": case.values.layout,
+        "dtype": case.dtype,
+        "safe_queries": case.support.boundary.queries - len(case.failing),
+    }
+    small = max(r * n, r * case.sees.queries) <= SHOWN
+    if small and case.values.where == case.keys.where == "host":
+        read: Callable[[Entries], list[Any]] = lambda m: [_runs(np.flatnonzero(row != 0)) for row in m.block()]  # noqa: E731
+        details["reads_values"] = read(case.values)
+        details["reads_keys"] = details["reads_values"] if case.keys is case.values else read(case.keys)
+        seen = case.sees.sees(np.arange(case.sees.queries))
+        details["seen_by"] = [_runs(np.flatnonzero(seen[:, s])) for s in range(r)]
+    return details
+
+
+def _hash(case: Case) -> str:
+    """SHA-256 of the entries, or of the scan's block extremes and ends where the entries are many or elsewhere."""
+    digest = hashlib.sha256()
+    matrices = [case.values] if case.keys is case.values else [case.values, case.keys]
+    whole = all(m.where == "host" and getattr(m.data, "nbytes", 0) <= HASHED for m in matrices)
+    for m, found in zip(matrices, case.scans[::-1], strict=False):
+        digest.update(f"{m.shape} {m.dtype};".encode())
+        if whole and m.is_exact:
+            digest.update(" ".join(map(str, m.data.ravel())).encode())
+        elif whole:
+            digest.update(np.ascontiguousarray(m.data).tobytes())
+        else:
+            for part in (found.lowest, found.highest, found.low, found.high):
+                digest.update(np.ascontiguousarray(part).tobytes())
+    return f"{'sha256' if whole else 'sha256-of-scan'}:{digest.hexdigest()}"
