@@ -1,8 +1,8 @@
 """The verified checker of proofs/rocq/checker.v, run on small matrices: as an oracle, and as evidence for one matrix.
 
-`kernel_decide` runs `support_safe` and `exact_safe`, extracted to OCaml, on batches; tests compare the Python checker with
-it. `kernel_evidence` goes further: for one matrix it writes a theorem ("this head is prefix-safe", or "is not", for every
-real field with an exponential) whose proof evaluates the checker, and has the Rocq kernel accept it.
+`kernel_decide` runs `support_safe` and `exact_safe`, extracted to OCaml, on batches; tests compare the Python checker
+with it. `kernel_evidence` goes further: for one matrix it writes a theorem ("this head is prefix-safe", or "is not",
+for every real field with an exponential) whose proof evaluates the checker, and has the Rocq kernel accept it.
 
 Both need Coq with MathComp; the extracted program also needs ocamlfind, which Debian's `coq` brings. The compiled files
 go to a user cache folder named after a hash of their sources, never into the tree.
@@ -63,10 +63,9 @@ def _run(command: Sequence[str | Path], cwd: Path, stdin: str | None = None, lim
             f"{Path(command[0]).name} ran for more than {limit:g} s; ask about smaller matrices"
         ) from None
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise KernelUnavailableError(
-            f"{Path(command[0]).name} failed on {command[-1]} ({said[-1] if said else 'no output'}); check that {PACKAGES} are installed"
-        )
+        said = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
+        failed = f"{Path(command[0]).name} failed on {command[-1]} ({said[-1]})"
+        raise KernelUnavailableError(f"{failed}; check that {PACKAGES} are installed")
     return done.stdout
 
 
@@ -190,9 +189,9 @@ def kernel_evidence(E: Any, F: Any, visible: Any = None, boundary: Boundary | No
     """Have the Rocq kernel accept a theorem about this very matrix: prefix-safe, or not.
 
     `E`, `F` (r, n), slots first, taken exactly; `visible` a boolean (queries, r) array or None for every slot;
-    `boundary` None for prefix. The detail begins with "safe by T10", "safe by T11" or "leaks"; `ok` is true when the kernel
-    accepted the theorem without assumptions, and None, with the reason, when it was not asked: Rocq is missing, or the
-    matrix exceeds 16 slots, 64 positions or 64 queries. Raises ValueError for shapes that do not fit.
+    `boundary` None for prefix. The detail begins with "safe by T10", "safe by T11" or "leaks"; `ok` is true when the
+    kernel accepted the theorem without assumptions, and None, with the reason, when it was not asked: Rocq is missing,
+    or the matrix exceeds 16 slots, 64 positions or 64 queries. Raises ValueError for shapes that do not fit.
     """
     boundary = Boundary.prefix(len(E[0])) if boundary is None else boundary
     seen = np.ones((boundary.queries, len(E)), bool) if visible is None else np.asarray(visible)
@@ -211,7 +210,8 @@ def kernel_evidence(E: Any, F: Any, visible: Any = None, boundary: Boundary | No
         return Evidence("kernel", None, f"not run: {error}")
     outcome = "safe by T10" if support else "safe by T11" if exact else "leaks"
     accepted = "Closed under the global context" in said and "Axioms:" not in said
-    detail = f"{outcome}: the Rocq kernel {'accepts' if accepted else 'does not accept'} the theorem for these {r} × {n} matrices"
+    verb = "accepts" if accepted else "does not accept"
+    detail = f"{outcome}: the Rocq kernel {verb} the theorem for these {r} × {n} matrices"
     return Evidence("kernel", accepted, detail, time.perf_counter() - start)
 
 
@@ -231,8 +231,8 @@ def _certify(case: Case, support: bool, exact: bool) -> str:
 def certificate(case: Case, support: bool, exact: bool) -> str:
     """A Rocq file whose theorem `verdict` says that the head of this case is prefix-safe, or that it is not.
 
-    It speaks of every real field R, every exponential e, every scale ≠ 0 and all widths; the checker is evaluated by the
-    kernel's virtual machine.
+    It speaks of every real field R, every exponential e, every scale ≠ 0 and all widths; the checker is evaluated by
+    the kernel's virtual machine.
     """
     r, n, m = _shape(case)
     head = "prefix_safe e scale d dv (to_matrix R r n E) (to_matrix R r n F)"
