@@ -180,7 +180,7 @@ def property_check(rng: random.Random) -> str:
 CLAIM = Claim(
     id="T2",
     title="Why it is approximate",
-    statement="exp(Σ w x) ≤ Σ w exp(x): before normalisation a slot that averages m positions has at most 1/m of their mass.",
+    statement="exp(Σ w x) ≤ Σ w exp(x): unnormalised, a slot that averages m positions has at most 1/m of their mass.",
     latex=r"\exp\left(\sum_j w_jx_j\right)\le\sum_j w_je^{x_j}",
     source="article, 'A compression you can calculate'; Jensen",
     derive=derive,

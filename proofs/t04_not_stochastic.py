@@ -96,7 +96,7 @@ def derive() -> Derivation:
                 latex=r"-p+\sum_s (g_s-p)e^{-Mg_s} < -p+\frac{r-1}{M}\le 0",
             ),
             derivation.lemma(
-                "For all shapes: row sums 1 for every row-stochastic B iff F1 = 1; BF ≥ 0 for every positive one iff F ≥ 0.",
+                "For all shapes: BF has row sums 1 for every B iff F1 = 1, and BF ≥ 0 for every positive B iff F ≥ 0.",
                 "the steps above, row by row",
                 "mixing_nonneg_iff",
             ),

@@ -91,5 +91,5 @@ CLAIM = Claim(
     source="article, 'Compress positions, not features'",
     derive=derive,
     property=property_check,
-    reading="Implementations differ in the order; with a bias and a row of E that does not sum to 1 their models differ.",
+    reading="Implementations differ in the order; with a bias and a row of E not of sum 1 so do their models.",
 )

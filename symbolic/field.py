@@ -4,9 +4,9 @@ An expression is read as a rational function of *generators*: each symbol x (or 
 e^{m/k} for each monomial m of an exponent, e^{1/k} for the exponents' constants, and log x. The generators are
 algebraically independent over ℚ: e^{1/k} is transcendental (Hermite 1873), and exponentials of polynomials that are
 linearly independent modulo constants are algebraically independent over the rational functions (Ax 1971, the
-function-field case of Lindemann–Weierstrass). So the expression is identically zero iff its numerator, a polynomial with rational
-coefficients, is the zero polynomial. That is a decision, not a heuristic; what does not fit this form raises
-`Undecidable`. Symbols stand for real numbers.
+function-field case of Lindemann–Weierstrass). So the expression is identically zero iff its numerator, a polynomial
+with rational coefficients, is the zero polynomial. That is a decision, not a heuristic; what does not fit this form
+raises `Undecidable`. Symbols stand for real numbers.
 """
 
 from __future__ import annotations

@@ -1,0 +1,203 @@
+"""T9: what compression saves, counted from the shapes."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import sympy
+from sympy import Rational, Symbol
+
+from ..symbolic import cost, derivation, growth
+from ..symbolic.derivation import Derivation
+from .claim import Claim, expect
+
+
+def derive() -> Derivation:
+    """The cost formulas, the ratio and break-even, the four growth regimes, the end-to-end speed-up and its limits."""
+    n, r, d, dv, c, w, a = sympy.symbols("n r d d_v c D alpha", positive=True)
+    k = sympy.symbols("k", positive=True)
+    full, small = cost.macs(cost.full_head(n, d, dv)), cost.macs(cost.compressed_head(n, r, d, dv))
+    gain = cost.speedup(n, r, c, w)
+    ratio = cost.arithmetic_ratio(n, r, d, dv)
+    steps: list[derivation.Step | derivation.Lemma] = [
+        derivation.identity(
+            "full: n² d for the scores, n² d_v for the values", full, n**2 * d + n**2 * dv, "from the shapes"
+        ),
+        derivation.identity(
+            "compressed: r n d + r n d_v to compress, n r d + n r d_v to attend",
+            small,
+            r * n * d + r * n * dv + n * r * d + n * r * dv,
+            "from the shapes",
+        ),
+        derivation.identity("the arithmetic ratio is 2r/n, whatever the widths", ratio, 2 * r / n, "divide"),
+        derivation.identity("break-even at r = n/2", ratio.subs(r, n / 2), 1, "2r/n = 1"),
+        derivation.positive(
+            "below it, r = n/2 − k, compressed costs less", full - small.subs(r, n / 2 - k), "full − compressed"
+        ),
+        derivation.positive(
+            "above it, r = n/2 + k, it costs more", small.subs(r, n / 2 + k) - full, "compressed − full"
+        ),
+        derivation.identity(
+            "the coefficient array shrinks to r/n of its size",
+            cost.compressed_coefficients(n, r) / cost.full_coefficients(n),
+            r / n,
+            "n r against n²",
+        ),
+        derivation.identity("extra parameters: 2 r n", cost.extra_parameters(n, r), 2 * r * n, "E and F"),
+        derivation.identity(
+            "half of it when E = F",
+            2 * cost.extra_parameters(n, r, shared=True),
+            cost.extra_parameters(n, r),
+            "one matrix",
+        ),
+    ]
+    for name, (slots, reference) in cost.regimes(n, a).items():
+        steps.append(
+            derivation.order(
+                f"r {name}: the arithmetic is Θ({sympy.sstr(reference)})",
+                small.subs(r, slots),
+                reference,
+                n,
+                f"r = {sympy.sstr(slots)}, widths fixed; leading term",
+                latex=rf"r={sympy.latex(slots)}:\quad 2nr(d+d_v)=\Theta({sympy.latex(reference)})",
+            )
+        )
+        steps.append(
+            derivation.limit(
+                f"r {name}: per position it {'is bounded' if name == 'bounded' else 'grows without bound'}",
+                small.subs(r, slots) / n,
+                n,
+                2 * slots * (d + dv) if name == "bounded" else sympy.oo,
+                "linear in n iff r stays bounded",
+            )
+        )
+    near = 1 - gain
+    steps += [
+        derivation.lemma(
+            "Arithmetic is linear in n iff r stays bounded, for every sequence of r.",
+            "2 n r D ≤ C n iff r ≤ C/(2D)",
+            "linear_iff_bounded",
+        ),
+        derivation.identity(
+            "end to end, with linear work c n and D = d + d_v over all heads",
+            gain,
+            (c * n + n**2 * w) / (c * n + 2 * n * r * w),
+            "from the shapes",
+        ),
+        derivation.identity("the speed-up is exactly 1 at n = 2r", gain.subs(n, 2 * r), 1, "equal arithmetic"),
+        derivation.positive(
+            "it is below 1 for n < 2r (r = n/2 + k)", 1 - gain.subs(r, n / 2 + k), "1 − speed-up, positive coefficients"
+        ),
+        derivation.positive("above 1 for n > 2r (n = 2r + k)", gain.subs(n, 2 * r + k) - 1, "likewise"),
+        derivation.identity(
+            "|speed-up − 1| = D|n − 2r|/(c + 2rD): near 1 while c is much larger than max(n, 2r) D",
+            near,
+            w * (2 * r - n) / (c + 2 * r * w),
+            "cancel n",
+        ),
+        derivation.limit("it tends to 1 as c grows", gain, c, 1, "n, r, D fixed"),
+        derivation.limit("unbounded as n → ∞ with r fixed", gain, n, sympy.oo, "n² against n"),
+        derivation.limit("r = αn: it tends to 1/(2α)", gain.subs(r, a * n), n, 1 / (2 * a), "leading coefficients"),
+        derivation.identity(
+            "and differs from that by c(1 − 2α)/(2α(c + 2αnD))",
+            1 / (2 * a) - gain.subs(r, a * n),
+            c * (1 - 2 * a) / (2 * a * (c + 2 * a * n * w)),
+            "so for α ≤ ½ it is at most 1/(2α); for α > ½ it lies between 1/(2α) and 1",
+        ),
+        derivation.positive(
+            "at most 1/(2α) for α < ½ (α = 1/(2 + k))",
+            (1 / (2 * a) - gain.subs(r, a * n)).subs(a, 1 / (2 + k)),
+            "positive coefficients",
+            latex="",
+        ),
+        derivation.positive(
+            "at least 1/(2α) for α > ½ (α = ½ + k)",
+            -(1 / (2 * a) - gain.subs(r, a * n)).subs(a, Rational(1, 2) + k),
+            "positive coefficients",
+            latex="",
+        ),
+    ]
+    return Derivation("T9: what compression saves", tuple(steps))
+
+
+class Counted:
+    """A number that counts the multiplications done with it."""
+
+    done = 0
+
+    def __mul__(self, other: Any) -> Counted:
+        Counted.done += 1
+        return self
+
+    def __add__(self, other: Any) -> Counted:
+        return self
+
+
+def count_product(a: list[list[Counted]], b: list[list[Counted]]) -> list[list[Counted]]:
+    """A matrix product by three loops."""
+    found = []
+    for row in a:
+        entries = []
+        for j in range(len(b[0])):
+            total = row[0] * b[0][j]
+            for x, other in zip(row[1:], b[1:], strict=True):
+                total = total + x * other[j]
+            entries.append(total)
+        found.append(entries)
+    return found
+
+
+def _array(rows: int, columns: int) -> list[list[Counted]]:
+    return [[Counted() for _ in range(columns)] for _ in range(rows)]
+
+
+def counted_macs(n: int, r: int, d: int, dv: int) -> tuple[int, int]:
+    """Multiplications of a full and of a compressed head, counted while the matrix products are done."""
+
+    def transposed(m: list[list[Counted]]) -> list[list[Counted]]:
+        return [list(column) for column in zip(*m, strict=True)]
+
+    q, keys, v = _array(n, d), _array(n, d), _array(n, dv)
+    Counted.done = 0
+    count_product(count_product(q, transposed(keys)), v)
+    full, Counted.done = Counted.done, 0
+    short_keys, short_values = count_product(_array(r, n), keys), count_product(_array(r, n), v)
+    count_product(count_product(q, transposed(short_keys)), short_values)
+    return full, Counted.done
+
+
+def property_check(rng: random.Random) -> str:
+    """The formulas against multiplications counted one by one, and the growth regimes against large n."""
+    count = 20
+    for _ in range(count):
+        n, r, d, dv = (rng.randint(1, 6) for _ in range(4))
+        formula = cost.macs(cost.full_head(n, d, dv)), cost.macs(cost.compressed_head(n, r, d, dv))
+        counted = counted_macs(n, r, d, dv)
+        expect(formula == counted, f"formulas {formula}, counted {counted} for n = {n}, r = {r}, d = {d}, d_v = {dv}")
+        gain = cost.speedup(n, r, rng.randint(1, 50), d + dv)
+        expect((gain < 1) == (n < 2 * r) and (gain == 1) == (n == 2 * r), f"speed-up {gain} at n = {n}, r = {r}")
+    n, a = Symbol("n", positive=True), Symbol("alpha", positive=True)
+    orders = [
+        growth.leading_term(cost.macs(cost.compressed_head(n, r, 1, 1)), n) for r, _ in cost.regimes(n, a).values()
+    ]
+    exponents = [order.exponents for order in orders if order]
+    expect(
+        len(set(exponents)) == 4 and sorted(exponents) == exponents, f"the regimes are not in rising order: {exponents}"
+    )
+    return f"{count} random shapes: every multiplication counted agrees with the formulas; four regimes of rising order"
+
+
+CLAIM = Claim(
+    id="T9",
+    title="What compression saves",
+    statement="Arithmetic shrinks to 2r/n, coefficients to r/n; linear in n iff r is bounded; speed-up below 1 for n < 2r.",
+    latex=r"\frac{2nr(d+d_v)}{n^2(d+d_v)}=\frac{2r}{n},\qquad\text{speed-up}=\frac{cn+n^2D}{cn+2nrD}",
+    source="article, 'Two conditions behind the saving'",
+    derive=derive,
+    property=property_check,
+    reading=(
+        "Arithmetic, not time: an exact attention that never stores the n × n array already has linear memory, and a "
+        "smaller array is not a measured speed-up. `attnproof cost --measure` measures."
+    ),
+)
