@@ -1,0 +1,17 @@
+"""Every built-in family of rules; importing this module registers them."""
+
+from . import (  # noqa: F401
+    attention,
+    contractions,
+    convolution,
+    creation,
+    elementwise,
+    fourier,
+    indexing,
+    movement,
+    normalising,
+    reductions,
+    recurrent,
+    scans,
+    sorting,
+)

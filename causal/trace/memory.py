@@ -1,0 +1,139 @@
+"""Shadows of memory: one record per storage, read and written through any view of it.
+
+A tensor is a geometry (offset, sizes, strides, type) over a storage, and so is its shadow. A whole write replaces the
+storage's shadow; a partial one (through a slice, a transposed view, a real view of complex numbers) lays the shadow
+out flat, element by element, and writes through the same strides, so that every other view sees it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .domain import FIXED, RANK, Array, Shadow, coarsen, compressed, full, kinds_from, uniform
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """How a tensor lies in its storage, counted in elements of `itemsize` bytes; `dtype` tells re-read bits apart."""
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+    dtype: str
+
+    def is_whole(self, nbytes: int) -> bool:
+        """Whether it covers every byte of the storage exactly once."""
+        if self.offset or math.prod(self.shape) * self.itemsize != nbytes:
+            return False
+        expected = 1
+        for stride, size in sorted(zip(self.strides, self.shape, strict=True)):
+            if size != 1:
+                if stride != expected:
+                    return False
+                expected *= size
+        return True
+
+
+@dataclass(slots=True)
+class Memory:
+    """The shadow of one storage of `nbytes` bytes.
+
+    Exactly one of `everywhere` (one interval and kind for all), `base` (a whole geometry with its shadow) and `flat`
+    (lo, hi, kind per unit of `unit` bytes) is the truth; `views` caches what was read since the last write.
+    """
+
+    nbytes: int
+    everywhere: Shadow | None = None
+    base: tuple[Geometry, Shadow] | None = None
+    flat: tuple[Array, Array, Array] | None = None
+    unit: int = 1
+    dtype: str = ""
+    exposed: bool = False  # Python holds a window on the bytes: never trust a constant that was looked at earlier
+    sources: frozenset[str] = frozenset()  # parameters whose stored values went into the constants held here
+    written: bool = False
+    node: int = -1  # the operation that wrote it last, where a graph is kept
+    views: dict[Geometry, Shadow] = field(default_factory=dict)
+
+    def read(self, geometry: Geometry) -> Shadow:
+        """The shadow of the tensor that lies at `geometry`."""
+        found = self.views.get(geometry)
+        if found is None:
+            found = self._read(geometry)
+            self.views[geometry] = found
+        return coarsen(found) if self.exposed else found
+
+    def _read(self, geometry: Geometry) -> Shadow:
+        if self.everywhere is not None:
+            s = self.everywhere
+            one = (1,) * len(geometry.shape)
+            return Shadow(geometry.shape, s.lo.reshape(one), s.hi.reshape(one), s.kind.reshape(one))
+        if math.prod(geometry.shape) == 0:
+            return uniform(geometry.shape, FIXED)
+        self._lay_flat(geometry.itemsize)
+        assert self.flat is not None
+        several = geometry.itemsize // self.unit
+        lo, hi, kind = (_window(a, geometry, several) for a in self.flat)
+        if several > 1:
+            lo, hi, kind = lo.min(-1), hi.max(-1), kinds_from((kind >= FIXED).all(-1))
+        shadow = compressed(Shadow(geometry.shape, lo, hi, kind))
+        shadow = Shadow(geometry.shape, shadow.lo.copy(), shadow.hi.copy(), shadow.kind.copy())
+        return shadow if geometry.dtype == self.dtype else coarsen(shadow)
+
+    def remember(self, geometry: Geometry, shadow: Shadow) -> None:
+        """Cache what `geometry` reads as: computed by a rule for a view, or refined by looking at constants."""
+        self.views[geometry] = shadow
+        if self.base is not None and self.base[0] == geometry:
+            self.base = (geometry, shadow)
+
+    def write(self, geometry: Geometry, shadow: Shadow) -> None:
+        """The tensor at `geometry` now has this shadow."""
+        if self.everywhere is None and self.base is None and self.flat is None or geometry.is_whole(self.nbytes):
+            self.everywhere, self.flat, self.base, self.dtype = None, None, (geometry, shadow), geometry.dtype
+        elif math.prod(geometry.shape):
+            if self.dtype not in ("", geometry.dtype):
+                self.dtype = "mixed"  # every later read is coarse
+            self._lay_flat(geometry.itemsize)
+            assert self.flat is not None
+            several = geometry.itemsize // self.unit
+            for array, new in zip(self.flat, full(shadow), strict=True):
+                target = _window(array, geometry, several)
+                target[...] = new[..., None] if several > 1 else new
+            self.dtype = self.dtype or geometry.dtype
+        self.views = {geometry: shadow}
+
+    def _lay_flat(self, itemsize: int) -> None:
+        """Make `flat` the truth, in units no larger than `itemsize` bytes."""
+        if self.flat is None:
+            if self.base is not None:
+                geometry, shadow = self.base
+                unit = math.gcd(geometry.itemsize, itemsize)
+                count = self.nbytes // unit
+                # bytes that no tensor has shown yet: uninitialised or foreign, so anything
+                flat = (np.zeros(count, RANK), np.full(count, np.iinfo(RANK).max, RANK), np.zeros(count, np.uint8))
+                several = geometry.itemsize // unit
+                for array, new in zip(flat, full(shadow), strict=True):
+                    _window(array, geometry, several)[...] = new[..., None] if several > 1 else new
+            else:
+                assert self.everywhere is not None
+                unit, s = itemsize, self.everywhere
+                count = self.nbytes // unit
+                flat = tuple(np.full(count, a.reshape(-1)[0], a.dtype) for a in (s.lo, s.hi, s.kind))  # type: ignore[assignment]
+            self.flat, self.unit, self.base, self.everywhere = flat, unit, None, None
+        elif self.unit > itemsize or itemsize % self.unit:
+            unit = math.gcd(self.unit, itemsize)
+            self.flat = tuple(np.repeat(a, self.unit // unit) for a in self.flat)  # type: ignore[assignment]
+            self.unit = unit
+
+
+def _window(array: Array, geometry: Geometry, several: int) -> Array:
+    """The elements of a flat array that `geometry` covers; with a last axis of `several` units each when more than one."""
+    step = array.itemsize
+    shape, strides = geometry.shape, tuple(s * several * step for s in geometry.strides)
+    if several > 1:
+        shape, strides = (*shape, several), (*strides, step)
+    return np.lib.stride_tricks.as_strided(array[geometry.offset * several :], shape, strides)
+
