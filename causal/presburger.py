@@ -270,10 +270,16 @@ class Formula:
         self.operator, self.parts = operator, parts
 
     def __and__(self, other: Any) -> Formula:
-        return Formula("and", self, formula(other, "&"))
+        return self._join("and", "true", formula(other, "&"))
 
     def __or__(self, other: Any) -> Formula:
-        return Formula("or", self, formula(other, "|"))
+        return self._join("or", "false", formula(other, "|"))
+
+    def _join(self, operator: str, neutral: str, other: Formula) -> Formula:
+        for one, rest in ((self, other), (other, self)):
+            if one.operator in ("true", "false"):
+                return rest if one.operator == neutral else one
+        return Formula(operator, self, other)
 
     def __xor__(self, other: Any) -> Formula:
         return Formula("xor", self, formula(other, "^"))
@@ -281,6 +287,8 @@ class Formula:
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __invert__(self) -> Formula:
+        if self.operator in ("true", "false"):
+            return Formula("false" if self.operator == "true" else "true")
         return Formula("not", self)
 
     def __eq__(self, other: Any) -> Formula:  # type: ignore[override]

@@ -36,7 +36,7 @@ class Problem:
         products: dict[tuple[Atom, ...], set[int]] = {}
         atoms: dict[str, Atom] = {}
         found = [pair for _, assertion in self.assertions for pair in walk(assertion)]
-        quotients = {a for monomial, _ in found for a in monomial if a.kind == "quotient"}
+        quotients = dict.fromkeys(a for monomial, _ in found for a in monomial if a.kind == "quotient")
         for quotient in quotients:  # its definition multiplies it by its divisor
             found += walk(quotient.parts[1] * Term({(quotient,): 1}))
         for monomial, coefficient in found:
@@ -103,7 +103,7 @@ class Problem:
         for name, least in self.variables.items():
             if least is not None:
                 lines.append(f"(assert {variable(name) >= least})")
-        lines += [f"(assert {fact}) ; {comment}" for comment, fact in self._facts()]
+        lines += [f"(assert {fact}) ; {comment}" for comment, fact in self._facts() if fact.operator != "true"]
         lines += [f"(assert {assertion}) ; {comment}" for comment, assertion in (*self.assertions, *more)]
         for index, text in enumerate(self._applications()):
             lines += [f"(declare-const start_{index} Int)", f"(assert (= start_{index} {text}))"]

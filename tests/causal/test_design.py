@@ -41,7 +41,13 @@ LENGTHS = st.lists(st.integers(1, 9), min_size=1, max_size=6)
 @st.composite
 def designs(draw):
     """A safe design with random parameters, and a size."""
-    n, p, q, extra, lengths = draw(SIZES), draw(st.integers(1, 7)), draw(st.integers(1, 9)), draw(st.integers(0, 4)), draw(LENGTHS)
+    n, p, q, extra, lengths = (
+        draw(SIZES),
+        draw(st.integers(1, 7)),
+        draw(st.integers(1, 9)),
+        draw(st.integers(0, 4)),
+        draw(LENGTHS),
+    )
     packed = sum(lengths)
     return draw(
         st.sampled_from(
@@ -170,7 +176,10 @@ def test_decaying_weights_fade_by_the_rate():
         (lambda: packed_blocks(2, [3, 0]), r"lengths = 0 does not fit"),
         (lambda: packed_blocks(2, [3]).matrices(4), r"lengths \[3\] are no documents over n = 4 positions"),
         (lambda: completed_blocks(2).matrices(0), r"n = 0 is no size"),
-        (lambda: build("dyadik", 4), r"design 'dyadik' is unknown; did you mean dyadic\? The designs are completed-blocks, "),
+        (
+            lambda: build("dyadik", 4),
+            r"design 'dyadik' is unknown; did you mean dyadic\? The designs are completed-blocks, ",
+        ),
         (lambda: build("dyadic", 4, p=3), r"design dyadic takes no p; it takes no argument"),
         (lambda: build("completed-blocks", 4, w=3), r"design completed-blocks takes no w; it takes p"),
     ],

@@ -1,0 +1,95 @@
+"""`attnproof design`: the catalogue, one design with its proof and picture, and the exported questions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from needs import need
+
+pytestmark = pytest.mark.claim("T16")
+need("z3")
+need("cvc5")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "attnproof.cli", "design", *arguments], capture_output=True, text=True)
+
+
+def test_list_names_every_design_with_its_verdict():
+    from attnproof.causal.catalogue import BUILD
+
+    done = run("list", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert [row["name"] for row in rows] == list(BUILD)
+    assert {row["status"] for row in rows[:8]} == {"PROVED"}
+    assert {row["status"] for row in rows[8:]} == {"REFUTED"}
+    assert "PROVED: design dyadic is safe and complete for every n ≥ 1, p ≥ 1" in run("list").stdout
+
+
+def test_show_proves_prints_and_draws(tmp_path):
+    need("matplotlib")
+    picture = tmp_path / "blocks.png"
+    done = run("show", "completed-blocks", "--n", "11", "--block", "3", "--save", str(picture))
+    assert done.returncode == 0, done.stderr
+    assert "staleness: 2 positions (no design with 3 slots is below 2, T14)" in done.stdout
+    assert "PROVED: design completed-blocks" in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_show_refutes_published_designs():
+    done = run("show", "triangular-scores", "--n", "8", "--slots", "3", "--format", "json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["witness"]["n"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["show", "blocks"], "design 'blocks' is unknown; did you mean "),
+        (["show", "dyadic", "--n", "0"], "--n 0 is no size; pass at least 1"),
+        (["show", "dyadic", "--d", "0"], "--d 0 is no width; pass at least 1"),
+        (["show", "dyadic", "--block", "3"], "design dyadic takes no p; it takes no argument"),
+        (
+            ["show", "packed-blocks", "--lengths", "3,x"],
+            "--lengths '3,x' is not a list of lengths; write whole numbers",
+        ),
+        (
+            ["show", "packed-blocks", "--n", "9", "--lengths", "3,3"],
+            "lengths [3, 3] are no documents over n = 9 positions",
+        ),
+        (
+            ["show", "dyadic", "--save", "picture.txt"],
+            "--save picture.txt has no picture's ending; use .png, .svg or .pdf",
+        ),
+        (["show", "dyadic", "--save", "nowhere/x.png"], "--save nowhere/x.png lies in a folder that does not exist"),
+        (
+            ["show", "dyadic", "--n", "2000", "--save", "x.png"],
+            "--n 2000 is too large for a picture; pass at most 1000",
+        ),
+    ],
+)
+def test_bad_arguments_get_one_sentence(arguments, sentence, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "attnproof.cli", "design", *arguments], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_export_writes_every_question(tmp_path):
+    done = run("export", str(tmp_path / "smt"))
+    assert done.returncode == 0, done.stderr
+    files = sorted((tmp_path / "smt").iterdir())
+    assert done.stdout.startswith(f"{len(files)} files")
+    assert "dyadic.completeness.smt2" in [f.name for f in files]
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert text.count("(check-sat)") == 1
+        assert "(set-info :status " in text
