@@ -68,7 +68,8 @@ class Boundary:
         """Query t may use position j iff j ≤ t − k, for a lag k ≥ 0.
 
         `queries=m` with `align="end"` puts the m queries at the last m positions, with "start" at the first m.
-        Raises TypeError or ValueError on sizes that are not whole numbers, negative, or with more queries than positions.
+        Raises TypeError or ValueError on sizes that are not whole numbers, negative, or with more queries than
+        positions.
 
         >>> Boundary.lagged(3, 2).to_array().astype(int).tolist()
         [[0, 0, 0], [0, 0, 0], [1, 0, 0]]
@@ -188,11 +189,12 @@ class Boundary:
     # -- questions ------------------------------------------------------------------------------------------------
 
     def allowed(self, t: Any, j: Any) -> Array:
-        """Whether query t may use position j; integers or integer arrays that broadcast, boolean array of that shape."""
+        """Whether query t may use position j; integers or integer arrays that broadcast; boolean of that shape."""
         t, j = np.asarray(t), np.asarray(j)
         if self.matrix is not None:
             return self.matrix[t, j]
-        assert self.available is not None and self.horizon is not None
+        assert self.available is not None
+        assert self.horizon is not None
         allowed = self.available[j] <= self.horizon[t]
         if self.position_group is not None and self.query_group is not None:
             allowed = allowed & (self.position_group[j] == self.query_group[t])
@@ -233,7 +235,8 @@ class Boundary:
             return bool(np.all(self.matrix | ~through))
         if self.position_group is not None:
             return True  # a prefix inside each document
-        assert self.available is not None and self.horizon is not None
+        assert self.available is not None
+        assert self.horizon is not None
         # What j has seen reaches rank reach[j]; t reads every j with available[j] ≤ horizon[t], so the largest reach
         # among those, a running maximum in order of availability, must not pass horizon[t].
         ranks = np.sort(self.available)
@@ -244,13 +247,25 @@ class Boundary:
         relevant = seen > 0
         return bool(np.all(running[seen[relevant] - 1] <= self.horizon[relevant]))
 
+    def _counts(self) -> tuple[Array, Array]:
+        """A chain in canonical form: how many positions each query may use, and the least such number that admits j.
+
+        Nested sets are told by their sizes, so j is allowed to t iff the second number of j is at most the first of t.
+        """
+        assert self.available is not None
+        assert self.horizon is not None
+        counts = np.searchsorted(np.sort(self.available), self.horizon, side="right")
+        order = np.argsort(self.horizon, kind="stable")
+        first = np.searchsorted(self.horizon[order], self.available, side="left")
+        return counts, np.append(counts[order], self.n + 1)[first]
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Boundary):
             return NotImplemented
         if (self.n, self.queries) != (other.n, other.queries):
             return False
-        if self.is_chain and other.is_chain and self.kind == other.kind and self.parameters == other.parameters:
-            return True
+        if self.is_chain and other.is_chain:
+            return all(np.array_equal(a, b) for a, b in zip(self._counts(), other._counts(), strict=True))
         return all(bool(np.all(self.allowed_row(t) == other.allowed_row(t))) for t in range(self.queries))
 
     __hash__ = None  # type: ignore[assignment]  # equality is by relation, which has no cheap hash
@@ -306,7 +321,9 @@ def boundary_or_prefix(boundary: Boundary | None, n: int, queries: int | None = 
     if boundary is None:
         return Boundary.prefix(n, queries)
     if not isinstance(boundary, Boundary):
-        raise TypeError(f"boundary must be a Boundary, not {type(boundary).__name__}; build one with Boundary.prefix(n)")
+        raise TypeError(
+            f"boundary must be a Boundary, not {type(boundary).__name__}; build one, e.g. Boundary.prefix(n)"
+        )
     if boundary.n != n:
         raise ValueError(f"boundary speaks of n = {boundary.n} positions, the projection has n = {n}; make them agree")
     if queries is not None and boundary.queries != queries:

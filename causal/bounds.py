@@ -1,7 +1,7 @@
 """How large a leak can be (THEORY, "Size of a leak"), rounded outwards.
 
-Over the visible slots |∂y_t/∂v_j| ≤ max_s |F[s, j]|, and per component |∂y_t/∂κ_j| ≤ ¼ range_s E[s, j] · range_s (FV)_s,
-where range_s (FV)_s ≤ |V| max_{s,u} Σ_i |F[s, i] − F[u, i]| with |V| the largest value.
+Over the visible slots |∂y_t/∂v_j| ≤ max_s |F[s, j]|, and per component |∂y_t/∂κ_j| ≤ ¼ range_s E[s, j] · range_s
+(FV)_s, where range_s (FV)_s ≤ |V| max_{s,u} Σ_i |F[s, i] − F[u, i]| with |V| the largest value.
 """
 
 from __future__ import annotations

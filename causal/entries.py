@@ -22,6 +22,14 @@ BITS = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 
 
 @dataclass(frozen=True)
+class Labelled:
+    """Floats in a NumPy type that contains theirs, with the name of their own: how bfloat16 comes from a file."""
+
+    data: np.ndarray
+    dtype: str
+
+
+@dataclass(frozen=True)
 class Entries:
     """A projection, slots first, entry by entry exact.
 
@@ -98,7 +106,7 @@ def read(array: Any, name: str = "F", layout: str | None = None) -> Entries:
         shape = "square" if rows == columns else "taller than wide"
         raise ValueError(
             f"layout = None cannot be read off {name} of shape ({rows}, {columns}), which is {shape}; "
-            f"pass layout='slots-first' (r = {rows}, n = {columns}) or layout='positions-first' (r = {columns}, n = {rows})"
+            f"pass layout='slots-first' (r = {rows}, n = {columns}) or 'positions-first' (r = {columns}, n = {rows})"
         )
     if layout == "positions-first":
         data = data.T
@@ -158,6 +166,8 @@ def _take(array: Any, name: str) -> tuple[Any, str, str]:
     """(data, dtype, where) of anything that a user passes."""
     import array_api_compat as compat
 
+    if isinstance(array, Labelled):
+        return array.data, array.dtype, "host"
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array, and a masked entry has no value; pass {name}.filled(0) or the like")
     if compat.is_torch_array(array):

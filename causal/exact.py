@@ -6,10 +6,10 @@ Notation for one query: k visible slots, forbidden positions J, E and F restrict
 (2) Σ (E[s, j] − E[u, j]) (F[s, i] − F[u, i]) = 0 over every class of pairs {s, u} with equal E[s] + E[u] (and equal sum
     of biases), for j ∈ J and i ∉ J.
 
-For fixed classes (2) is bilinear in the column E[·, j] and the column F[·, i], so it holds for all columns iff it holds for
-a column basis of each. Queries with nested J share one elimination: taking the columns in the order in which they become
-forbidden makes the pivots among any of the nested sets a basis of it. Everything is computed modulo primes: a non-zero
-residue refutes, and zero modulo primes whose product exceeds a bound on the integer behind it proves.
+For fixed classes (2) is bilinear in the column E[·, j] and the column F[·, i], so it holds for all columns iff it holds
+for a column basis of each. Queries with nested J share one elimination: taking the columns in the order in which they
+become forbidden makes the pivots among any of the nested sets a basis of it. Everything is computed modulo primes: a
+non-zero residue refutes, and zero modulo primes whose product exceeds a bound on the integer behind it proves.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ STRIP = 1 << 20  # elements per strip of columns, so that memory does not grow w
 class Leak:
     """A failing identity of T11: (1) at position j when `i` is None, else (2) at j and the allowed position i.
 
-    `query` is forbidden j and allowed i; `columns` are positions whose keys together tell apart what must be told apart.
+    `query` is forbidden j and allowed i; `columns` are positions whose keys together tell apart what must be told
+    apart.
     """
 
     query: int
@@ -46,8 +47,8 @@ class Leak:
 class Question:
     """T11 for queries that see the same slots and whose forbidden sets are nested.
 
-    `slots` (k,); `bias` (k,) or None; `rank` (n,), `queries` (m,) and `horizons` (m,): query t is forbidden the positions
-    with rank > its horizon.
+    `slots` (k,); `bias` (k,) or None; `rank` (n,), `queries` (m,) and `horizons` (m,): query t is forbidden the
+    positions with rank > its horizon.
     """
 
     slots: np.ndarray
@@ -146,7 +147,7 @@ class Columns:
         return most
 
     def residues(self, p: int, columns: np.ndarray) -> np.ndarray:
-        """The chosen columns modulo a prime p < 2³¹, int64 (k, len(columns)); 2 is invertible, so floats have residues."""
+        """The chosen columns modulo a prime p < 2³¹, int64 (k, len(columns)); floats have residues, 2 being a unit."""
         part = self.block[:, columns]
         if not self.is_float:
             return np.array([int(x) % p for x in part.ravel()], np.int64).reshape(part.shape)

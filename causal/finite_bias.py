@@ -1,8 +1,9 @@
 """Finite biases instead of −∞: a slot with one is visible, and hidden only where its float weight underflows to 0.
 
-In a float type exp(x) is 0 once x lies below the logarithm of half the smallest positive number, so a slot s whose score
-plus bias trails the row's largest by that margin θ has weight exactly 0. In exact terms: z_s − z_u ≤ (b_u − b_s) − θ for
-some kept slot u, before the sums round; large scores absorb a bias in rounding, which the bound on |z| excludes.
+In a float type exp(x) is 0 once x lies below the logarithm of half the smallest positive number, so a slot s whose
+score plus bias trails the row's largest by that margin θ has weight exactly 0. In exact terms: z_s − z_u ≤ (b_u − b_s)
+− θ for some kept slot u, before the sums round; large scores absorb a bias in rounding, which the bound on |z|
+excludes.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def condition(hidden: Hidden, question: Question, dtype: str) -> str:
     difference = Fraction(hidden.gap) - theta
     limit = f"{float(difference):.12g}"
     text = (
-        f"at {asked} the finite bias hides {names} in {dtype}: score + bias stays at least {theta} below the row's largest, "
-        f"where exp rounds to 0; that is, a score difference z_hidden − z_kept ≤ {limit} before rounding"
+        f"at {asked} the finite bias hides {names} in {dtype}: score + bias stays at least {theta} below the row's "
+        f"largest, where exp rounds to 0; that is, a score difference z_hidden − z_kept ≤ {limit} before rounding"
     )
     if room > 0:
         return f"{text}, which holds as long as every |score| ≤ {room * (1 - 1e-12):.9g}"
@@ -101,7 +102,7 @@ def breaking_witness(
 
 
 def _raising(head: Head, s: int, hidden: Hidden, keys: np.ndarray) -> Iterator[tuple[int, Fraction]]:
-    """Keys that lift slot s over all others: none when no bias lifts is needed, else one position at ± twice the gap."""
+    """Keys that lift slot s over all others: none where equal scores do, else one position at ± twice the gap."""
     assert head.bias is not None
     if head.bias[s] >= max(head.bias) - 64:
         yield 0, Fraction(0)  # the weight is not 0 even at equal scores

@@ -36,7 +36,7 @@ def rounding(dtype: str) -> Callable[[Any], np.ndarray]:
 
 
 def _to_bfloat16(x: Any) -> np.ndarray:
-    """Round-to-nearest-even on the upper 16 bits of float32; exact products and sums of two bfloat16 round only once."""
+    """Round to nearest even on the upper 16 bits of float32; double rounding does no harm at these widths."""
     bits = np.asarray(x).astype(np.float32).view(np.uint32).astype(np.uint64)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
 
@@ -77,7 +77,8 @@ def _floats(column: Sequence[Fraction]) -> np.ndarray:
 
 
 def breaking_input(question: Question, head_of: Head, dtype: str, columns: Candidates) -> ProjectionWitness | None:
-    """An input of the given float type that makes a head leak which is safe in real arithmetic, or None if none is found.
+    """An input of the given float type that makes a head leak which is safe in real arithmetic, or None if none is
+    found.
 
     `columns` proposes positions: forbidden ones that the slots read and allowed ones that they read.
     """
@@ -146,7 +147,7 @@ def _proposals(
 
 
 def _representable(witness: ProjectionWitness, dtype: str) -> bool:
-    """Whether every number of the witness is one of the float type, so that nothing was rounded before the head runs."""
+    """Whether every number of the witness is one of the float type, so that nothing rounds before the head runs."""
     to = rounding(dtype)
     tables = (witness.keys, witness.values, witness.E, witness.F)
     numbers = [x for table in tables for row in table.values() for x in row] + list(witness.bias or ())

@@ -1,4 +1,5 @@
-"""Decide T11 for one question, and show a leak by a witness (T12): cheap refutations first, then the decision procedure."""
+"""Decide T11 for one question, and show a leak by a witness (T12): cheap refutations first, then the decision
+procedure."""
 
 from __future__ import annotations
 

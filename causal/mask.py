@@ -85,7 +85,8 @@ class SafeMask:
             ordered = np.sort(ranks)
             return np.searchsorted(ordered, horizon, side="right") - np.searchsorted(ordered, latest, side="right")
         # Packed documents: positions of the own document up to the horizon, after the latest one read.
-        assert self.boundary.position_group is not None and self.boundary.query_group is not None
+        assert self.boundary.position_group is not None
+        assert self.boundary.query_group is not None
         start = np.searchsorted(self.boundary.position_group, self.boundary.query_group)
         return horizon - np.maximum(latest, start - 1)
 
@@ -101,9 +102,9 @@ def largest_safe_mask(
 ) -> SafeMask:
     """The largest mask under which the projections pass the support criterion (T13).
 
-    `F`, `E` (None: E = F): value and key projections, (r, n) slots first or (n, r) positions first as `layout` says; any
-    array library, nested lists, Fractions. `boundary=None` is the prefix boundary. Raises ValueError or TypeError for
-    what `check_projection` refuses.
+    `F`, `E` (None: E = F): value and key projections, (r, n) slots first or (n, r) positions first as `layout` says;
+    any array library, nested lists, Fractions. `boundary=None` is the prefix boundary. Raises ValueError or TypeError
+    for what `check_projection` refuses.
 
     >>> largest_safe_mask([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).to_array().astype(int).tolist()
     [[1, 0], [1, 0], [1, 1]]
@@ -144,9 +145,9 @@ def nearest_safe_projection(
 ) -> Any:
     """The nearest matrix to F (in every entrywise norm) that passes the support criterion under a mask.
 
-    T10 asks that certain entries are zero; the nearest such matrix keeps all others. The result is of F's kind, library,
-    dtype and layout. Use it for E as well: the entries to clear are the same. `visible` as in `check_projection`, where
-    "largest" leaves F as it is. Raises what `check_projection` raises.
+    T10 asks that certain entries are zero; the nearest such matrix keeps all others. The result is of F's kind,
+    library, dtype and layout. Use it for E as well: the entries to clear are the same. `visible` as in
+    `check_projection`, where "largest" leaves F as it is. Raises what `check_projection` raises.
 
     >>> nearest_safe_projection([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], visible=[[True, False]] * 3)
     [[0.5, 0.0, 0.0], [0.0, 0.0, 1.0]]

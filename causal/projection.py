@@ -1,7 +1,7 @@
 """Does a sequence-compressed head look ahead? The verdict on a pair of projections, a mask and a boundary.
 
-The support criterion (T10) comes first: one pass over the memory. Where it fails, the exact criterion (T11) decides, and a
-leak comes with a witness (T12) that has been replayed.
+The support criterion (T10) comes first: one pass over the memory. Where it fails, the exact criterion (T11) decides,
+and a leak comes with a witness (T12) that has been replayed.
 """
 
 from __future__ import annotations
@@ -50,13 +50,15 @@ def check_projection(
     "positions-first"; None only where an array is wider than tall). Any array library, nested lists, Fractions, SymPy;
     floats are taken exactly. r = 0 is `PROVED` with every query starved, n = 0 is `PROVED` because nothing can be read.
 
-    `visible`: None (every query sees every slot), a boolean (queries, r) array, True for visible, an additive bias of that
-    shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: None is the prefix boundary.
+    `visible`: None (every query sees every slot), a boolean (queries, r) array, True for visible, an additive bias of
+    that shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: None is the prefix
+    boundary.
     `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
     within it.
 
-    The verdict is PROVED by T10, PROVED_IF under real arithmetic by T11, PROVED_IF under a condition on scores where only a
-    finite bias hides what leaks, REFUTED with a witness that has been replayed. It is never UNDECIDED: T11 decides.
+    The verdict is PROVED by T10, PROVED_IF under real arithmetic by T11, PROVED_IF under a condition on scores where
+    only a finite bias hides what leaks, REFUTED with a witness that has been replayed. It is never UNDECIDED: T11
+    decides.
 
     Raises ValueError or TypeError, in one sentence, for shapes, layouts, masks and numbers that do not fit.
 
@@ -100,8 +102,8 @@ def assert_prefix_safe(
 ) -> Verdict:
     """`check_projection`, as an assertion for tests: the verdict, or an AssertionError that shows it.
 
-    `accept` names the statuses that pass; `suppress` is a reason to let any verdict pass, which is shown with it. Raises
-    PrefixLeakError for a leak, NotProvedError for another status, and what `check_projection` raises.
+    `accept` names the statuses that pass; `suppress` is a reason to let any verdict pass, which is shown with it.
+    Raises PrefixLeakError for a leak, NotProvedError for another status, and what `check_projection` raises.
 
     >>> assert_prefix_safe([[1.0, 0.0], [1.0, 0.0]], layout="slots-first").status.name
     'PROVED'
@@ -179,7 +181,7 @@ def _judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
 
 
 def _hide(case: Case, question: Question, found: Findings) -> bool:
-    """Whether a finite bias would hide what leaks, if its weight were 0; then the question is recorded as conditional."""
+    """Whether slots with a finite bias hide the leak once their weight is 0; then the question is conditional."""
     from .finite_bias import ways_to_hide
 
     for hidden in ways_to_hide(question, case.offending(question)):
@@ -225,8 +227,8 @@ def _refuted(
 def _up_to(verdict: Verdict, bound: LeakBound, tolerance: float, witness: ProjectionWitness | None = None) -> Verdict:
     """A verdict up to a tolerance: conditional at best."""
     text = (
-        f"a leak of at most {bound.values:.9g} per unit of a forbidden value and {bound.keys:.9g} per unit of a forbidden "
-        f"score and of |V| does not matter (tolerance {tolerance:g})"
+        f"a leak of at most {bound.values:.9g} per unit of a forbidden value and {bound.keys:.9g} per unit of a "
+        f"forbidden score and of |V| does not matter (tolerance {tolerance:g})"
     )
     exact = (
         () if bound.values or bound.keys else ("no leak at all was found: tolerance=0 gives the verdict without it",)

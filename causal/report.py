@@ -102,7 +102,8 @@ def rich_panel(verdict: Verdict) -> Any:
 
 def html(verdict: Verdict) -> str:
     """A card for a notebook; every text is escaped."""
-    colour = {"green": "#1a7f37", "yellow": "#9a6700", "red": "#cf222e", "magenta": "#8250df"}[COLOUR[verdict.status.name]]
+    inks = {"green": "#1a7f37", "yellow": "#9a6700", "red": "#cf222e", "magenta": "#8250df"}
+    colour = inks[COLOUR[verdict.status.name]]
     body = "".join(
         f"<tr><td style='text-align:right;color:#656d76;white-space:nowrap;vertical-align:top'>{escape(label)}</td>"
         f"<td style='text-align:left'>{escape(part)}</td></tr>"

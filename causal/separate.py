@@ -1,7 +1,7 @@
 """Choosing the inputs of a witness (T12): keys that tell apart what the failing identity of T11 needs told apart.
 
-Each proposal is checked exactly, by collecting rational exponents, so that a wrong guess costs time and nothing else. By
-T12 a proposal exists whenever an identity fails; random keys on enough positions find one with probability 1.
+Each proposal is checked exactly, by collecting rational exponents, so that a wrong guess costs time and nothing else.
+By T12 a proposal exists whenever an identity fails; random keys on enough positions find one with probability 1.
 """
 
 from __future__ import annotations

@@ -82,7 +82,8 @@ def _scan_numpy(x: np.ndarray, rank: np.ndarray | None) -> Scan:
     for s in range(0, r, height):
         for b, start in enumerate(edges[:-1]):
             block = x[s : s + height, start : edges[b + 1]]
-            # Two reductions tell everything: NaN passes through them, infinity is an extreme, a block is zero iff both are.
+            # Two reductions tell everything: NaN passes through them, infinity is an extreme, a block is zero iff both
+            # are.
             low[s : s + height, b] = block.min(axis=1)
             high[s : s + height, b] = block.max(axis=1)
     occupied = (low != 0) | (high != 0)

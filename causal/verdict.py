@@ -1,7 +1,7 @@
 """What a check returns: a status, the evidence for it, the assumptions it rests on, and a witness when it is refuted.
 
-The four statuses and the rules that keep them apart are DESIGN's ("Verdict"): `PROVED` holds for all inputs, `PROVED_IF`
-under listed conditions, `REFUTED` comes with a witness that replays, `UNDECIDED` says what could not be excluded.
+Four statuses are kept apart: `PROVED` holds for all inputs, `PROVED_IF` under listed conditions that data, training or
+rounding can break, `REFUTED` comes with a witness that replays, `UNDECIDED` says what could not be excluded.
 """
 
 from __future__ import annotations
@@ -69,7 +69,12 @@ class Witness:
     """
 
     kind: ClassVar[str] = ""
-    _homes: ClassVar[dict[str, str]] = {"projection": ".witness", "family": ".family", "model": ".model", "pipeline": ".pipeline"}
+    _homes: ClassVar[dict[str, str]] = {
+        "projection": ".witness",
+        "family": ".family",
+        "model": ".model",
+        "pipeline": ".pipeline",
+    }
     _classes: ClassVar[dict[str, type[Witness]]] = {}
 
     query: int
@@ -129,7 +134,7 @@ class LeakBound:
 
 @dataclass(frozen=True)
 class Column:
-    """One output column of a pipeline: its own status, the first leaking row, the reach, both values, what carries it."""
+    """One output column of a pipeline: its status, the first leaking row, the reach, both values, what carries it."""
 
     name: str
     status: Status
@@ -203,7 +208,7 @@ class Verdict:
         return f"{self.status.name}: {self.about}{starved}"
 
     def explain(self) -> str:
-        """A paragraph for a person: what was decided, by which evidence, under which assumptions, and what to look at."""
+        """A paragraph for a person: what was decided, by which evidence, under which assumptions, what to look at."""
         from .report import paragraph
 
         return paragraph(self)
@@ -225,7 +230,7 @@ class Verdict:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the verdict (matplotlib axes); what is drawn depends on the subject."""
-        homes = {"model": ".picture", "projection": ".picture", "family": ".picture"}
+        homes = {"model": ".model_picture", "projection": ".picture", "family": ".picture"}
         if self.subject not in homes:
             raise ValueError(f"subject = {self.subject!r} has no picture; print the verdict instead")
         return import_module(homes[self.subject], __package__).plot(self, axes)

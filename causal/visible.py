@@ -194,6 +194,6 @@ def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | 
     queries = queries_of(given)
     if boundary is None and queries is not None and queries > n:
         raise ValueError(
-            f"visible has {queries} queries, more than the n = {n} positions; pass a boundary that says what each may use"
+            f"visible has {queries} queries, more than n = {n} positions; pass a boundary that says what each may see"
         )
     return boundary_or_prefix(boundary, n, queries)

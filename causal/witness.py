@@ -1,9 +1,9 @@
 """Witnesses about projections (T12): a pair of rational inputs on which the outputs provably differ, and their replay.
 
-The replay knows nothing of the checker. It recomputes both outputs of one softmax head with d = d_v = 1 and q = 1, so that
-key j enters as the score number κ_j. Over the visible slots the output is Σ a_s e^{z_s} / Σ e^{z_s} with rational a_s and
-z_s; the difference of two of them has the numerator Σ_{s,u} (a_s − a'_u) e^{z_s + z'_u}. Collected by exponent, it is zero
-only if every coefficient is (Lindemann–Weierstrass), and ball arithmetic shows the two outputs apart.
+The replay knows nothing of the checker. It recomputes both outputs of one softmax head with d = d_v = 1 and q = 1, so
+that key j enters as the score number κ_j. Over the visible slots the output is Σ a_s e^{z_s} / Σ e^{z_s} with rational
+a_s and z_s; the difference of two of them has the numerator Σ_{s,u} (a_s − a'_u) e^{z_s + z'_u}. Collected by exponent,
+it is zero only if every coefficient is (Lindemann–Weierstrass), and ball arithmetic shows the two outputs apart.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class Ratio:
 class ProjectionWitness(Witness):
     """Two inputs that agree on every position but one, which the query may not use, and two different outputs.
 
-    Attributes: `query`, `position`, `slot` (one that reads the position, where one does); `slots`, the visible ones, and
-    their additive `bias`; `keys` and `values`, positions to (before, after) pairs, 0 elsewhere; `E` and `F`, the columns of
-    the projections at those positions, one entry per visible slot: all that the replay needs. `arithmetic` is "exact",
-    or a float type, in which case the head is evaluated in it, sums from left to right.
+    Attributes: `query`, `position`, `slot` (one that reads the position, where one does); `slots`, the visible ones,
+    and their additive `bias`; `keys` and `values`, positions to (before, after) pairs, 0 elsewhere; `E` and `F`, the
+    columns of the projections at those positions, one entry per visible slot: all that the replay needs. `arithmetic`
+    is "exact", or a float type, in which case the head is evaluated in it, sums from left to right.
     """
 
     kind: ClassVar[str] = "projection"

@@ -1,0 +1,84 @@
+"""`attnproof check FILE`: does a stored projection look ahead?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import OPEN, REFUTED, Format, accepted, app, fail, judge
+
+if TYPE_CHECKING:
+    from ..causal.verdict import Evidence, Verdict
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(help="F (and E): .npy, .npz, .safetensors or .pt", show_default=False)],
+    key: Annotated[str | None, typer.Option("--key", help="the key of F, where FILE holds several arrays")] = None,
+    keys_from: Annotated[str | None, typer.Option("--keys-from", help="the key of E; left out, E = F")] = None,
+    layout: Annotated[
+        str | None, typer.Option("--layout", help="slots-first or positions-first; needed unless wider than tall")
+    ] = None,
+    visible: Annotated[
+        str | None, typer.Option("--visible", help="a (queries, r) mask: booleans or an additive bias; or: largest")
+    ] = None,
+    boundary: Annotated[
+        str | None, typer.Option("--boundary", help="prefix, strict, lag:K, documents:a,b,… or bidirectional")
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", help="accept conditionally what leaks at most so much")
+    ] = 0.0,
+    kernel: Annotated[
+        bool, typer.Option("--kernel", help="have the Rocq kernel decide it too (small matrices)")
+    ] = False,
+    output: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
+    accept: Annotated[str | None, typer.Option("--accept", help="conditional, undecided, or both with a comma")] = None,
+) -> None:
+    """Prove or refute that a projection gives no query what its boundary forbids, and show the leak where there is one."""
+    from ..causal.boundary import Boundary
+    from ..causal.mask import read_pair
+    from ..causal.projection import check_projection
+    from ..causal.visible import queries_of, read_visible
+    from .files import open_file
+
+    accepted(accept)
+    stored = open_file(file)
+    values = stored.array(key, "--key")
+    keys = None if keys_from is None else stored.array(keys_from, "--keys-from")
+    mask: Any = visible
+    if visible not in (None, "largest"):
+        mask = open_file(str(visible)).array(None, "--visible")
+    matrices = read_pair(values, keys, layout)
+    r, n = matrices[0].shape
+    where = None
+    if boundary is not None:
+        where = Boundary.parse(boundary, n, queries_of(read_visible(mask, r)))
+    verdict = check_projection(values, keys, layout=layout, visible=mask, boundary=where, tolerance=tolerance)
+    if kernel:
+        verdict = verdict.with_evidence(_kernel(values, keys, layout, mask, verdict))
+        if verdict.evidence[-1].ok is None and bool(verdict):
+            print(verdict.to_json(indent=2) if output is Format.json else verdict)
+            fail(f"--kernel could not run: {verdict.evidence[-1].detail}", OPEN)
+    judge(verdict, output, accept)
+
+
+def _kernel(values: Any, keys: Any, layout: str | None, mask: Any, verdict: Verdict) -> Evidence:
+    """What the Rocq kernel says about the same head; a contradiction is a fault of attnproof and ends the run."""
+    import numpy as np
+
+    from ..causal.mask import read_pair
+    from ..causal.support import supports
+    from ..causal.visible import read_visible, visible_to
+
+    try:
+        from ..proofs.differential import kernel_evidence
+    except ImportError as error:
+        fail(f"--kernel needs attnproof.proofs.differential, which is missing here ({error}); leave it out", OPEN)
+    matrices = read_pair(values, keys, layout)
+    seen = visible_to(read_visible(mask, matrices[0].shape[0]), supports(matrices, verdict.boundary)[0])
+    shown = seen.sees(np.arange(seen.queries)) if seen.bias is None else seen.bias
+    evidence = kernel_evidence(matrices[-1].block(), matrices[0].block(), shown, verdict.boundary)
+    if evidence.ok is not None and evidence.detail.startswith("leaks") != (verdict.status.name == "REFUTED"):
+        fail(f"--kernel contradicts the checker ({evidence.detail}; {verdict.headline()}); please report it", REFUTED)
+    return evidence

@@ -1,0 +1,158 @@
+"""Reading arrays from files: .npy, .npz, .safetensors and PyTorch .pt (weights only). Nothing is ever unpickled.
+
+What is read comes back as an array that `check_projection` takes; bfloat16, which NumPy lacks, comes as `Entries`-ready
+float32 numbers with their dtype kept beside them.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SUFFIXES = (".npy", ".npz", ".safetensors", ".pt", ".pth")
+PICKLED = "holds pickled objects, which can run code when read; save plain arrays instead"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The arrays of one file: their keys (a lone "" for .npy), and how to load one. `close` frees the file."""
+
+    path: Path
+    keys: tuple[str, ...]
+    load: Callable[[str], Any]
+
+    def array(self, key: str | None, option: str) -> Any:
+        """The array under a key; with no key, the only 2-D array there is.
+
+        Raises ValueError that lists the keys when the key is missing, or when there are several to choose from.
+        """
+        listed = ", ".join(map(repr, self.keys[:12])) + (", …" if len(self.keys) > 12 else "")
+        if self.keys == ("",):
+            if key:
+                raise ValueError(f"{option} {key!r} does not apply to {self.path}, which holds one array; leave it out")
+            return self.load("")
+        if key is None:
+            if len(self.keys) == 1:
+                return self.load(self.keys[0])
+            raise ValueError(
+                f"{self.path} holds {len(self.keys)} arrays; name one with {option}: {listed or 'none here'}"
+            )
+        if key not in self.keys:
+            raise ValueError(f"{option} {key!r} is not in {self.path}; its keys are {listed or 'none'}")
+        return self.load(key)
+
+
+def open_file(path: str | Path) -> Stored:
+    """The arrays of a file, by its suffix.
+
+    Raises ValueError in one sentence for a missing file, an unknown suffix, pickled objects and truncated files;
+    ImportError naming the extra when a .pt file needs PyTorch.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file; pass the path of one of {', '.join(SUFFIXES)}")
+    readers: Mapping[str, Callable[[Path], Stored]] = {
+        ".npy": _npy,
+        ".npz": _npz,
+        ".safetensors": _safetensors,
+        ".pt": _torch,
+        ".pth": _torch,
+    }
+    if path.suffix not in readers:
+        raise ValueError(f"{path} ends in {path.suffix or 'nothing'!r}; save it as one of {', '.join(SUFFIXES)}")
+    return readers[path.suffix](path)
+
+
+def _npy(path: Path) -> Stored:
+    array = _numpy(path, lambda: np.load(path, mmap_mode="r", allow_pickle=False))
+    return Stored(path, ("",), lambda _: array)
+
+
+def _npz(path: Path) -> Stored:
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as file:
+            pickled = file.read(2)[:1] == b"\x80"
+        raise ValueError(f"{path} {PICKLED if pickled else 'is no .npz archive or is cut short; write it again'}")
+    archive = _numpy(path, lambda: np.load(path, allow_pickle=False))
+    return Stored(path, tuple(archive.files), lambda key: _numpy(path, lambda: archive[key]))
+
+
+def _numpy(path: Path, read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if "pickle" in said.lower() or "object" in said.lower():
+            raise ValueError(f"{path} {PICKLED}") from None
+        raise ValueError(f"{path} is damaged or cut short ({said.rstrip('.')}); write it again") from None
+
+
+def _safetensors(path: Path) -> Stored:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        file = safe_open(path, framework="numpy")
+        keys = tuple(file.keys())
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ValueError(f"{path} is damaged, cut short or no .safetensors file ({error}); write it again") from None
+
+    def load(key: str) -> Any:
+        kind = file.get_slice(key).get_dtype()
+        if kind == "BF16":
+            return _bfloat16(path, key)
+        try:
+            return file.get_tensor(key)
+        except (TypeError, KeyError, SafetensorError):
+            raise ValueError(
+                f"{key!r} in {path} has dtype {kind}, which NumPy lacks; save it as float32 or bfloat16"
+            ) from None
+
+    return Stored(path, keys, load)
+
+
+def _bfloat16(path: Path, key: str) -> Any:
+    """A bfloat16 tensor as float32, whose upper half it is, marked as bfloat16."""
+    import json
+
+    from ..causal.entries import Labelled
+
+    with path.open("rb") as file:  # safe_open has validated the header already
+        length = int.from_bytes(file.read(8), "little")
+        entry = json.loads(file.read(length))[key]
+        start, stop = entry["data_offsets"]
+        file.seek(8 + length + start)
+        bits = np.frombuffer(file.read(stop - start), "<u2").astype(np.uint32) << 16
+    return Labelled(bits.view(np.float32).reshape(entry["shape"]), "bfloat16")
+
+
+def _torch(path: Path) -> Stored:
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(
+            f"{path} needs PyTorch to be read; pip install 'attnproof[torch]', or save it as .safetensors"
+        ) from None
+    import pickle
+
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        raise ValueError(
+            f"{path} holds more than tensors and would run code when read; save a state_dict instead"
+        ) from None
+    except (RuntimeError, EOFError, ValueError, OSError, KeyError, IndexError, zipfile.BadZipFile) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(
+            f"{path} is damaged, cut short or no PyTorch file ({said.rstrip('.')}); write it again"
+        ) from None
+    if isinstance(found, torch.Tensor):
+        return Stored(path, ("",), lambda _: found)
+    if not isinstance(found, Mapping):
+        raise ValueError(f"{path} holds a {type(found).__name__}, not tensors by name; save a state_dict instead")
+    tensors = {str(k): v for k, v in found.items() if isinstance(v, torch.Tensor)}
+    return Stored(path, tuple(tensors), tensors.__getitem__)
