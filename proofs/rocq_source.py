@@ -1,0 +1,204 @@
+"""Reading Rocq sources without trusting them: comments as Rocq's own lexer sees them, what a proof must not contain, and
+the statements that `Claims.v` pins.
+
+A scan alone proves nothing; it is the second lock on the door. The first is `Print Assumptions` in kernel.py.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# Words that let a statement stand without a proof, or switch a check of the kernel off. None has an innocent use here.
+FORBIDDEN = re.compile(
+    r"\b(?:Admitted|admit|give_up|Admit\s+Obligations|Axioms?|Parameters?|Conjectures?|Primitive|bypass_check|"
+    r"Declare\s+(?:Module|ML\s+Module)|Load|Add\s+(?:Rec\s+)?LoadPath|Drop|Redirect|Register|Symbols?|Rewrite\s+Rules?|"
+    r"Definitional\s+UIP|type-in-type|impredicative-set)\b|\b(?:Guard|Positivity|Universe)\s+Checking\b"
+)
+# Commands that add an axiom when they stand outside a section.
+ASSUMING = re.compile(r"(?:Variables?|Hypothes[ie]s|Context)\b")
+OPENING = re.compile(r"(?:Section|Module(?:\s+Type)?)\s+(?:Import\s+|Export\s+)?(\w+)")
+# Prefixes that may stand before a command, and marks that structure a proof.
+PREFIX = re.compile(
+    r"(?:#\[[^]]*\]|Time|Fail|Timeout\s+\d+|Local|Global|Program|Polymorphic|Monomorphic|[-+*{}]+|\d+:)\s*"
+)
+CLAIM = re.compile(r"\(\*\*\s*\*\s*(T\d+)\.\s*(.*?)\s*\*\)", re.DOTALL)
+PINNED = re.compile(r"Check\s*\(\s*@?([\w.']+)\s*:(?!=)(.*)\)\s*(%\w+)?\Z", re.DOTALL)
+PROJECT_LINE = re.compile(r"-R \. AttnProof|-arg -w|-arg [-+]?[a-z-]+(?:,[-+]?[a-z-]+)*|[A-Za-z]\w*\.v")
+NAME = re.compile(r"[A-Za-z_]\w*\Z")
+
+
+class SourceError(ValueError):
+    """A source that cannot be read: a comment or a string that does not end."""
+
+
+def strip_comments(text: str, *, strings: bool = True) -> str:
+    """The text with every comment turned into blanks, line breaks kept; strings too unless `strings` is false.
+
+    Comments nest, and a string inside a comment hides whatever it holds, as in Rocq's lexer, where a doubled quote
+    stands for one quote. Raises SourceError when a comment or string does not end.
+
+    >>> strip_comments('a (* b (* c *) " *) " d *) e')
+    'a                          e'
+    """
+    out, i, depth = [], 0, 0
+    while i < len(text):
+        if text.startswith("(*", i):
+            depth, i = depth + 1, i + 2
+            out.append("  ")
+        elif depth and text.startswith("*)", i):
+            depth, i = depth - 1, i + 2
+            out.append("  ")
+        elif text[i] == '"':
+            end = i + 1
+            while text.startswith('""', end) or (end < len(text) and text[end] != '"'):
+                end += 2 if text.startswith('""', end) else 1
+            if end >= len(text):
+                raise SourceError(f"line {text.count(chr(10), 0, i) + 1}: a string does not end; close its quote")
+            piece, i = text[i : end + 1], end + 1
+            out.append(_blank(piece) if depth or strings else piece)
+        else:
+            out.append(_blank(text[i]) if depth else text[i])
+            i += 1
+    if depth:
+        raise SourceError("a comment does not end; close it with *)")
+    return "".join(out)
+
+
+def _blank(piece: str) -> str:
+    return "".join("\n" if c == "\n" else " " for c in piece)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One command, without its full stop, and where it starts and ends in the source."""
+
+    text: str
+    start: int
+    end: int
+
+
+def sentences(stripped: str) -> list[Sentence]:
+    """The commands of a source whose comments are blanks: Rocq ends one at a full stop before a blank.
+
+    >>> [s.text for s in sentences("Check a.b. Qed.")]
+    ['Check a.b', 'Qed']
+    """
+    found, start = [], 0
+    for stop in re.finditer(r"(?<!\.)\.(?=\s|\Z)|\.\.\.(?=\s|\Z)", stripped):
+        piece = stripped[start : stop.start()]
+        if piece.strip():
+            lead = len(piece) - len(piece.lstrip())
+            found.append(Sentence(piece.strip(), start + lead, stop.end()))
+        start = stop.end()
+    return found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that a file of the development must not contain."""
+
+    file: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.what}"
+
+
+def scan(file: str, text: str) -> list[Finding]:
+    """What in this source could let a statement stand without proof, by line.
+
+    >>> [str(f) for f in scan("x.v", "Lemma l : False.\\nAdmitted. (* Axiom *)")]
+    ['x.v:2: Admitted']
+    """
+    try:
+        stripped = strip_comments(text)
+    except SourceError as error:
+        return [Finding(file, 1, str(error))]
+
+    def line(at: int) -> int:
+        return stripped.count("\n", 0, at) + 1
+
+    found = [Finding(file, line(m.start()), " ".join(m[0].split())) for m in FORBIDDEN.finditer(stripped)]
+    open_sections: list[tuple[str, bool]] = []
+    for sentence in sentences(stripped):
+        bare = sentence.text
+        while (prefix := PREFIX.match(bare)) is not None:
+            bare = bare[prefix.end() :]
+        if (opened := OPENING.match(bare)) and ":=" not in bare:
+            open_sections.append((opened[1], bare.startswith("Section")))
+        elif (closed := re.match(r"End\s+(\w+)", bare)) and open_sections and open_sections[-1][0] == closed[1]:
+            open_sections.pop()
+        elif (assumed := ASSUMING.match(bare)) and not any(is_section for _, is_section in open_sections):
+            found.append(Finding(file, line(sentence.start), f"{assumed[0]} outside a section"))
+    return sorted(found, key=lambda f: f.line)
+
+
+def project_files(project: str) -> tuple[list[str], list[Finding]]:
+    """The files that `_CoqProject` lists, in its order, and every line of it that the gate does not allow.
+
+    Allowed are `-R . AttnProof`, warnings to silence, and file names: any other option could weaken the kernel.
+    """
+    lines = [(number, line.strip()) for number, line in enumerate(project.splitlines(), 1) if line.strip()]
+    bad = [
+        Finding("_CoqProject", n, f"unexpected line {line!r}") for n, line in lines if not PROJECT_LINE.fullmatch(line)
+    ]
+    return [line for _, line in lines if PROJECT_LINE.fullmatch(line) and line.endswith(".v")], bad
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One `Check (file.name : statement)` of Claims.v, under the heading of its claim.
+
+    Attributes: `claim` ("T3"); `title` of its heading; `theorem`, qualified by its file; `statement`, as written;
+    `start` and `end` of the whole sentence in the source; `line` and `last_line`.
+    """
+
+    claim: str
+    title: str
+    theorem: str
+    statement: str
+    start: int
+    end: int
+    line: int
+    last_line: int
+
+    @property
+    def name(self) -> str:
+        """The theorem's name without its file."""
+        return self.theorem.rpartition(".")[2]
+
+    @property
+    def file(self) -> str:
+        """The file that proves it."""
+        return self.theorem.partition(".")[0] + ".v"
+
+
+def pins(text: str) -> tuple[list[Pin], list[Finding]]:
+    """The pinned statements of Claims.v in order, and what is wrong with it.
+
+    Wrong are a `Check` without a heading `(** * Tk. title *)` above it, one in another form than
+    `Check (file.name : statement).`, and a name that two checks pin.
+    """
+    stripped = strip_comments(text, strings=False)
+    headings = [(m.start(), m[1], " ".join(m[2].split())) for m in CLAIM.finditer(text)]
+    found: list[Pin] = []
+    wrong: list[Finding] = []
+    for sentence in sentences(stripped):
+        if not re.match(r"(?:\S+\s+)?Check\b", sentence.text):
+            continue
+        line = stripped.count("\n", 0, sentence.start) + 1
+        above = [h for h in headings if h[0] < sentence.start]
+        match = PINNED.match(sentence.text)
+        if match is None or "." not in match[1]:
+            wrong.append(Finding("Claims.v", line, "a Check in another form than `Check (file.name : statement).`"))
+        elif not above:
+            wrong.append(Finding("Claims.v", line, f"{match[1]} stands under no heading `(** * Tk. title *)`"))
+        elif any(match[1] == pin.theorem for pin in found):
+            wrong.append(Finding("Claims.v", line, f"{match[1]} is pinned twice"))
+        else:
+            statement = re.sub(r"\n\s*\n+", "\n", match[2].strip("\n")).strip() + (match[3] and f"  ({match[3]})" or "")
+            last = stripped.count("\n", 0, sentence.end) + 1
+            found.append(Pin(above[-1][1], above[-1][2], match[1], statement, sentence.start, sentence.end, line, last))
+    return found, wrong
