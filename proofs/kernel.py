@@ -1,14 +1,14 @@
-"""The gate in front of the kernel-checked proofs: builds `proofs/rocq/`, and lets a theorem through only when Rocq says so.
+"""The gate in front of the kernel-checked proofs: builds `proofs/rocq/` and passes a theorem only when Rocq does.
 
 Exit codes of coqc and coqchk are no gate: a planted `Admitted` and an unguarded fixpoint both exit 0. So for every
-statement pinned in `Claims.v` the gate compiles `Definition pin : statement := theorem` and reads what
-`Print Assumptions pin` prints. Only three axioms are let through, and only in the files about the real exponential; and no
+statement pinned in `Claims.v` the gate compiles `Definition pin := (theorem : statement)` and reads what
+`Print Assumptions pin` prints. Three axioms are let through, and only in the files about the real exponential; and no
 source may hold a word that switches a check off. `docs/trust.md` says what is left to believe.
 
     python -m attnproof.proofs.kernel [--coqchk]
 
-prints one row per theorem, ends with `N passed, N failed`, and exits 0 when all passed, 1 when one failed, 3 when Rocq is
-not installed.
+prints one row per theorem, ends with `N passed, N failed`, and exits 0 when all passed, 1 when one failed, 3 when Rocq
+is not installed.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class GateReport:
 
 @dataclass(frozen=True)
 class Development:
-    """Sources to judge: file texts by name (`_CoqProject` and `*.v`), and the files that may use the classical axioms."""
+    """Sources to judge: texts by name (`_CoqProject` and `*.v`), and the files that may use the classical axioms."""
 
     sources: Mapping[str, str]
     real_files: frozenset[str] = field(default=REAL_FILES)
@@ -191,7 +191,7 @@ def _packaged_report() -> GateReport:
 
 
 def kernel_evidence(claim_id: str, report: GateReport | None = None) -> Evidence:
-    """What the kernel says of one claim, as evidence: true only when the whole gate is clean and the claim has theorems.
+    """What the kernel says of one claim, as evidence: true only when all of the gate is clean and the claim has theorems.
 
     `report` defaults to that of the packaged development, built once. A claim without a pinned theorem has no kernel
     evidence either way (`ok` is None), and neither has one where Rocq is missing.
@@ -227,11 +227,8 @@ def _judge(toolchain: Toolchain, folder: Path, chosen: Development, progress: Pr
             findings += rocq_source.scan(name, text)
             if name not in listed:
                 findings.append(rocq_source.Finding("_CoqProject", 1, f"{name} is not listed, so nothing checks it"))
-    findings += [
-        rocq_source.Finding("_CoqProject", 1, f"{name} is listed but missing")
-        for name in listed
-        if name not in chosen.sources
-    ]
+    missing = [name for name in listed if name not in chosen.sources]
+    findings += [rocq_source.Finding("_CoqProject", 1, f"{name} is listed but missing") for name in missing]
     pins, wrong = rocq_source.pins(claims)
     if not pins:
         wrong.append(rocq_source.Finding("Claims.v", 1, "no statement is pinned"))
@@ -285,8 +282,8 @@ def _ask(toolchain: Toolchain, folder: Path, claims: str, pins: Sequence[Pin]) -
 def _instrumented(claims: str, pins: Sequence[Pin], asked: Sequence[Pin]) -> str:
     """Claims.v with definitions in place of the checks that are asked, on the same lines, and without the others.
 
-    At the end it asks where the short names of the classical axioms lead, since a module of the development could be called
-    like MathComp's.
+    At the end it asks where the short names of the classical axioms lead, since a module of the development could be
+    called like MathComp's.
     """
     pieces, at = [], 0
     for number, pin in enumerate(pins):
@@ -352,7 +349,7 @@ def _row(pin: Pin, answer: _Answer | None, built: Compiled | None, chosen: Devel
 
 
 def _coqchk(folder: Path, chosen: Development) -> tuple[bool, str]:
-    """Have coqchk re-check all modules in one call; accepted only when it finishes and its summary names nothing of ours."""
+    """Have coqchk re-check all modules in one call; accepted only when its summary names nothing of ours."""
     program = shutil.which("coqchk")
     if program is None:
         return False, "coqchk is not on the PATH; install coq"
@@ -377,8 +374,8 @@ def _coqchk(folder: Path, chosen: Development) -> tuple[bool, str]:
 def read_coqchk(output: str, returncode: int) -> tuple[bool, str]:
     """What coqchk's summary says: accepted, and one line of reasons.
 
-    Its context holds the axioms of everything that is loaded, so those of Rocq's own library are expected there; none may
-    come from the development, and nothing may rest on a check that was switched off.
+    Its context holds the axioms of everything that is loaded, so those of Rocq's own library are expected there; none
+    may come from the development, and nothing may rest on a check that was switched off.
 
     >>> read_coqchk("Fatal Error: file x.vo is damaged", 1)
     (False, 'Fatal Error: file x.vo is damaged')
@@ -403,9 +400,8 @@ def read_coqchk(output: str, returncode: int) -> tuple[bool, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the gate and print it; see the module's first paragraph for the exit codes."""
-    parser = argparse.ArgumentParser(
-        prog="python -m attnproof.proofs.kernel", description=(__doc__ or "").split("\n")[0]
-    )
+    about = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m attnproof.proofs.kernel", description=about)
     parser.add_argument("--coqchk", action="store_true", help="re-check all modules with coqchk as well (minutes)")
     chosen = parser.parse_args(arguments)
     shown = sys.stderr.isatty()

@@ -47,9 +47,7 @@ def find_toolchain() -> Toolchain | None:
 
 
 def _said(command: list[str]) -> str:
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=60, env=clean_environment()
-    ).stdout
+    return _in(Path.cwd(), command)
 
 
 def clean_environment() -> dict[str, str]:

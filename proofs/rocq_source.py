@@ -1,4 +1,4 @@
-"""Reading Rocq sources without trusting them: comments as Rocq's own lexer sees them, what a proof must not contain, and
+"""Reading Rocq sources without trusting them: comments as Rocq's lexer sees them, what a proof must not contain, and
 the statements that `Claims.v` pins.
 
 A scan alone proves nothing; it is the second lock on the door. The first is `Print Assumptions` in kernel.py.
@@ -25,7 +25,6 @@ PREFIX = re.compile(
 CLAIM = re.compile(r"\(\*\*\s*\*\s*(T\d+)\.\s*(.*?)\s*\*\)", re.DOTALL)
 PINNED = re.compile(r"Check\s*\(\s*@?([\w.']+)\s*:(?!=)(.*)\)\s*(%\w+)?\Z", re.DOTALL)
 PROJECT_LINE = re.compile(r"-R \. AttnProof|-arg -w|-arg [-+]?[a-z-]+(?:,[-+]?[a-z-]+)*|[A-Za-z]\w*\.v")
-NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
 
 class SourceError(ValueError):
@@ -141,10 +140,9 @@ def project_files(project: str) -> tuple[list[str], list[Finding]]:
     Allowed are `-R . AttnProof`, warnings to silence, and file names: any other option could weaken the kernel.
     """
     lines = [(number, line.strip()) for number, line in enumerate(project.splitlines(), 1) if line.strip()]
-    bad = [
-        Finding("_CoqProject", n, f"unexpected line {line!r}") for n, line in lines if not PROJECT_LINE.fullmatch(line)
-    ]
-    return [line for _, line in lines if PROJECT_LINE.fullmatch(line) and line.endswith(".v")], bad
+    good = [line for _, line in lines if PROJECT_LINE.fullmatch(line)]
+    bad = [Finding("_CoqProject", n, f"unexpected line {line!r}") for n, line in lines if line not in good]
+    return [line for line in good if line.endswith(".v")], bad
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,8 @@ def pins(text: str) -> tuple[list[Pin], list[Finding]]:
         elif any(match[1] == pin.theorem for pin in found):
             wrong.append(Finding("Claims.v", line, f"{match[1]} is pinned twice"))
         else:
-            statement = re.sub(r"\n\s*\n+", "\n", match[2].strip("\n")).strip() + (match[3] and f"  ({match[3]})" or "")
+            scope = f"  ({match[3]})" if match[3] else ""
+            statement = re.sub(r"\n\s*\n+", "\n", match[2]).strip() + scope
             last = stripped.count("\n", 0, sentence.end) + 1
             found.append(Pin(above[-1][1], above[-1][2], match[1], statement, sentence.start, sentence.end, line, last))
     return found, wrong
