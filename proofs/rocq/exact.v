@@ -268,34 +268,48 @@ rewrite dot_bump dot_add -addrA [in RHS](exponentialD exp_e) mulrBl; congr (_ - 
 by rewrite mulrCA.
 Qed.
 
+(** The exponents of a finite step: kappa and delta stacked in one point of dimension n + 1. *)
+Definition step_exponent j (p : 'I_r * 'I_r) : 'rV[R]_(n + 1) := row_mx (row p.1 E + row p.2 E) (const_mx (E p.2 j)).
+Definition step_point (kappa : 'cV[R]_n) (delta : R) : 'cV[R]_(n + 1) := col_mx kappa (const_mx delta).
+Definition visible_pair (p : 'I_r * 'I_r) := S p.1 && S p.2.
+Definition value_difference i (p : 'I_r * 'I_r) := F p.1 i - F p.2 i.
+
+Lemma step_pointK x : step_point (usubmx x) (dsubmx x 0 0) = x.
+Proof.
+by rewrite /step_point -[RHS]vsubmxK; congr col_mx; apply/matrixP => y z; rewrite !ord1 [LHS]mxE.
+Qed.
+
+Lemma dot_step_point j p kappa delta :
+  dot (step_point kappa delta) (step_exponent j p) = dot kappa (row p.1 E + row p.2 E) + E p.2 j * delta.
+Proof. by rewrite /dot mul_row_col mxE; congr (_ + _); rewrite mxE big_ord1 !mxE. Qed.
+
+Lemma cross_expsum kappa delta j i :
+  num kappa i * den (bump kappa j delta) - num (bump kappa j delta) i * den kappa =
+  expsum e visible_pair (step_exponent j) (value_difference i) (step_point kappa delta).
+Proof. by rewrite cross_difference; apply: eq_bigr => p _; rewrite dot_step_point. Qed.
+
+Lemma step_class j c b p :
+  visible_pair p && (step_exponent j p == row_mx c (const_mx b)) =
+  [&& S p.1, S p.2, row p.1 E + row p.2 E == c & E p.2 j == b].
+Proof.
+rewrite /visible_pair -!andbA; congr [&& _, _ & _]; apply/eqP/andP => [| [/eqP <- /eqP <-] //].
+case/eq_row_mx => -> /matrixP/(_ 0 0); rewrite !mxE => ->.
+by rewrite !eqxx.
+Qed.
+
 Lemma steps_cancel_num : steps_cancel E F A S <->
   forall kappa delta j i, ~~ A j -> A i ->
     num kappa i * den (bump kappa j delta) = num (bump kappa j delta) i * den kappa.
 Proof.
-pose a j (p : 'I_r * 'I_r) : 'rV[R]_(n + 1) := row_mx (row p.1 E + row p.2 E) (const_mx (E p.2 j)).
-pose Q (p : 'I_r * 'I_r) := S p.1 && S p.2; pose g i (p : 'I_r * 'I_r) := F p.1 i - F p.2 i.
-have dot_a j p kappa delta :
-    dot (col_mx kappa (const_mx delta)) (a j p) = dot kappa (row p.1 E + row p.2 E) + E p.2 j * delta.
-  rewrite /dot mul_row_col mxE; congr (_ + _).
-  by rewrite mxE big_ord1 !mxE.
-have sums kappa delta j i : num kappa i * den (bump kappa j delta) - num (bump kappa j delta) i * den kappa =
-    expsum e Q (a j) (g i) (col_mx kappa (const_mx delta)).
-  by rewrite cross_difference; apply: eq_bigr => p _; rewrite dot_a.
 split=> [steps kappa delta j i forb all | cross c b j i forb all].
-  apply/eqP; rewrite -subr_eq0 sums; apply/eqP; move: (col_mx _ _).
+  apply/eqP; rewrite -subr_eq0 cross_expsum; apply/eqP; move: (step_point _ _).
   apply/(independence exp_e) => c; rewrite -[RHS](steps (lsubmx c) (rsubmx c 0 0) j i forb all).
-  apply: eq_bigl => p; rewrite /Q -!andbA; congr [&& _, _ & _]; apply/eqP/andP => [<- | [/eqP Ec /eqP Eb]].
-    by rewrite row_mxKl row_mxKr !mxE !eqxx.
-  rewrite /a Ec Eb -[RHS]hsubmxK; congr row_mx.
-  by apply/matrixP => x y; rewrite !ord1 mxE.
-have vanish x : expsum e Q (a j) (g i) x = 0.
-  have -> : x = col_mx (usubmx x) (const_mx (dsubmx x 0 0)).
-    rewrite -[LHS]vsubmxK; congr col_mx; apply/matrixP => y z; rewrite !ord1 [RHS]mxE //.
-  by rewrite -sums cross // subrr.
-rewrite -[RHS](((independence exp_e Q (a j) (g i)).1 vanish) (row_mx c (const_mx b))).
-apply: eq_bigl => p; rewrite /Q -!andbA; congr [&& _, _ & _]; apply/andP/eqP => [[/eqP <- /eqP <-] // | ].
-case/eq_row_mx => -> /matrixP/(_ 0 0); rewrite !mxE => ->.
-by rewrite !eqxx.
+  apply: eq_bigl => p; rewrite -step_class; congr (_ && (_ == _)); apply: etrans (esym (hsubmxK c)) _; congr row_mx.
+  by apply/matrixP => x y; rewrite !ord1 [RHS]mxE.
+have vanish x : expsum e visible_pair (step_exponent j) (value_difference i) x = 0.
+  by rewrite -[x]step_pointK -cross_expsum cross // subrr.
+rewrite -[RHS]((independence exp_e _ _ _).1 vanish (row_mx c (const_mx b))).
+by apply: eq_bigl => p; rewrite step_class.
 Qed.
 
 Theorem exact_criterion_num : exact_criterion E F A S <-> numerically_safe.
