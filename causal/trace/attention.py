@@ -1,17 +1,34 @@
-"""Fused attention kernels: softmax(q kᵀ / √d + bias) v, composed from the rules of its parts.
+"""Fused attention kernels: softmax(q kᵀ / √d + bias) v and whole layers around it, composed from the rules of the parts.
 
 While a model is traced, `scaled_dot_product_attention` takes its math path, so that every part is seen; these rules serve
-programs that call a kernel directly. A finite bias has no special meaning here, since the weights are not at hand.
+programs that call a kernel directly, and the fused path of `nn.MultiheadAttention` and `nn.TransformerEncoderLayer`.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from .domain import BIG, FIXED, MASKED, NEGINF, VARIES, ZERO, Shadow, align, join_intervals, kinds_from, uniform, without
-from .contractions import contract
+from .contractions import contract, sweep
+from .domain import (
+    BIG,
+    FIXED,
+    NEGINF,
+    NONE_HI,
+    NONE_LO,
+    VARIES,
+    ZERO,
+    Array,
+    Shadow,
+    align,
+    join_all,
+    join_intervals,
+    kinds_from,
+    uniform,
+    without,
+)
 from .elementwise import assemble
 from .normalising import softmax_shadow
 from .registry import rule
@@ -37,31 +54,116 @@ def attention(call: Any) -> Any:
     shape = tuple(outputs[0].shape)
     x, y, z = q.known(), k.known(), v.known()
     if y.shape[:-2] != x.shape[:-2]:  # grouped queries: join the heads of the keys and values
-        y, z = (Shadow((*x.shape[:2], *s.shape[2:]), s.lo.min(1, keepdims=True), s.hi.max(1, keepdims=True),
-                       kinds_from((s.kind >= FIXED).all(1, keepdims=True))) for s in (y, z))  # fmt: skip
+        y, z = (_joined_heads(s, x.shape[1]) for s in (y, z))
     lo, hi, kind = contract(call, q, k, x, transposed(y))
-    scores = assemble((*x.shape[:-1], y.shape[-2]), lo, hi, np.where(kind >= FIXED, np.uint8(FIXED), np.uint8(VARIES)))
+    scores = assemble((*x.shape[:-1], y.shape[-2]), lo, hi, kinds_from(kind >= FIXED))
     axes = len(scores.shape)
     if bias is not None:
         b = bias.known()
         a, c = join_intervals([scores, b], axes)
-        fixed = (scores.kind >= FIXED) & (align(b.kind, axes) >= FIXED)
-        hidden = align((b.kind == ZERO) if str(bias.value.dtype) == "torch.bool" else (b.kind == NEGINF), axes)
-        scores = assemble(scores.shape, a, c, np.where(hidden, np.uint8(NEGINF), kinds_from(fixed)))
+        hidden = align((b.kind == ZERO) if _is_bool(bias) else (b.kind == NEGINF), axes)
+        scores = assemble(scores.shape, a, c, np.where(hidden, np.uint8(NEGINF), np.uint8(VARIES)))
+        call.zeros_used(bias)
+        if (b.kind == BIG).any():
+            dropped = call.masked_zero(align(b.kind == BIG, axes), None, _weights(call, q, k, bias))
+            scores = without(scores, dropped, NEGINF)
     if call["is_causal"]:
-        future = ~np.tri(scores.shape[-2], scores.shape[-1], 0, bool)
-        scores = without(scores, future, NEGINF)
-    loose = np.isin(scores.kind, (MASKED, BIG))
-    scores = Shadow(scores.shape, scores.lo, scores.hi, np.where(loose, np.uint8(VARIES), scores.kind))
+        scores = without(scores, ~np.tri(scores.shape[-2], scores.shape[-1], 0, bool), NEGINF)
     weights = softmax_shadow(call, scores, axes - 1, safe=True)
     weights = Shadow(weights.shape, weights.lo, weights.hi, np.where(weights.kind == ZERO, weights.kind, np.uint8(VARIES)))
     lo, hi, kind = contract(call, q, v, weights, z)
     out = assemble(shape, lo, hi, np.where(kind == ZERO, kind, np.uint8(VARIES)))
-    rest = []
-    for value in outputs[1:]:
-        if not hasattr(value, "shape"):
-            continue
-        size = tuple(value.shape)
-        last = int(weights.hi.max()) if weights.hi.size else -1
-        rest.append(uniform(size, VARIES, 0, max(last, int(hi.max()))) if value.numel() else uniform(size, FIXED))
+    last = max(int(weights.hi.max(initial=NONE_HI)), int(hi.max(initial=NONE_HI)))
+    rest = [
+        uniform(tuple(value.shape), VARIES, 0, last) if value.numel() else uniform(tuple(value.shape), FIXED)
+        for value in outputs[1:]
+        if hasattr(value, "shape")
+    ]
     return (out, *rest) if isinstance(call.value, (tuple, list)) else out
+
+
+def _is_bool(operand: Any) -> bool:
+    return str(operand.value.dtype) == "torch.bool"
+
+
+def _joined_heads(s: Shadow, heads: int) -> Shadow:
+    kind = kinds_from((s.kind >= FIXED).all(1, keepdims=True))
+    return Shadow((s.shape[0], heads, *s.shape[2:]), s.lo.min(1, keepdims=True), s.hi.max(1, keepdims=True), kind)
+
+
+def _weights(call: Any, q: Any, k: Any, bias: Any) -> Any:
+    """The attention weights of the concrete run, to see which of them are exactly 0."""
+    scale = call["scale"] if call.has("scale") and call["scale"] is not None else 1 / math.sqrt(q.shape[-1])
+    key = k.value
+    if key.shape[1] != q.shape[1]:
+        key = key.repeat_interleave(q.shape[1] // key.shape[1], 1)
+    scores = q.value @ key.transpose(-1, -2) * scale
+    if not _is_bool(bias):
+        scores = scores + bias.value
+    if call["is_causal"]:
+        n, m = scores.shape[-2:]
+        scores = scores.masked_fill(scores.new_ones(n, m).triu(1).bool(), -math.inf)
+    return scores.softmax(-1)
+
+
+# -- whole layers: rows (batch, positions, 1) -------------------------------------------------------------------------
+
+
+def _rows(s: Shadow) -> tuple[Array, Array]:
+    return s.lo.min(-1, keepdims=True), s.hi.max(-1, keepdims=True)
+
+
+def _hidden(call: Any, mask: Any, queries: int, keys: int) -> Array:
+    """Pairs that the mask hides in every head, shape (batch or 1, queries or 1, keys or 1)."""
+    if mask is None:
+        return np.zeros((1, 1, 1), bool)
+    s = mask.known()
+    true = (s.kind >= FIXED) & (s.kind != ZERO) if _is_bool(mask) else s.kind == NEGINF
+    call.zeros_used(mask)
+    if (s.kind == BIG).any() and not _is_bool(mask):  # exact in the fused path; conditional in the plain one
+        call.tracer.mask_condition(call.name, mask.value.dtype, None)
+        true = true | (s.kind == BIG)
+    if len(s.shape) == 2:
+        return true[None] if s.shape == (queries, keys) else true[:, None, :]
+    if len(s.shape) == 4:
+        return true.all(1)  # type: ignore[no-any-return]
+    return true.all(0, keepdims=True)  # type: ignore[no-any-return]
+
+
+def _attend(q: tuple[Array, Array], kv: tuple[Array, Array], hidden: Array) -> tuple[Array, Array]:
+    lo = np.minimum(q[0], sweep(hidden, kv[0], NONE_LO, np.minimum))
+    hi = np.maximum(q[1], sweep(hidden, kv[1], NONE_HI, np.maximum))
+    return lo, hi
+
+
+def _with(rows: tuple[Array, Array], others: list[Any]) -> tuple[Array, Array]:
+    lo, hi = join_all(o.shadow for o in others)
+    return np.minimum(rows[0], np.int32(lo)), np.maximum(rows[1], np.int32(hi))
+
+
+@rule("aten._native_multi_head_attention")
+def native_attention(call: Any) -> Any:
+    """Projections of each row, masked attention, projection; the mask counts where it hides exactly (true, or −∞)."""
+    q, k, v, mask = call["query"], call["key"], call["value"], call["mask"]
+    a, b = _rows(k.shadow), _rows(v.shadow)
+    keys = np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
+    hidden = _hidden(call, mask, q.shape[1], k.shape[1])
+    others = [o for o in call.operands() if o not in (q, k, v)]
+    rows = _with(_attend(_rows(q.shadow), keys, hidden), others)
+    kind = np.zeros((1, 1, 1), np.uint8)
+    outputs = [Shadow(tuple(call.value[0].shape), *rows, kind)]
+    for value in call.value[1:]:
+        if value is not None and hasattr(value, "shape"):
+            outputs.append(uniform(tuple(value.shape), VARIES, int(rows[0].min()), int(rows[1].max())))
+    return tuple(outputs)
+
+
+@rule("aten._transformer_encoder_layer_fwd")
+def native_layer(call: Any) -> Shadow:
+    """Attention, and functions of each row."""
+    x, mask = call["src"], call["mask"]
+    n = x.shape[1]
+    others = [o for o in call.operands() if o is not x]
+    rows = _rows(x.shadow)
+    rows = _with(_attend(rows, rows, _hidden(call, mask, n, n)), others)
+    return Shadow(tuple(call.value.shape), *rows, np.zeros((1, 1, 1), np.uint8))

@@ -335,3 +335,18 @@ def add_product(call: Any) -> Shadow:
         lo, hi = join_intervals([a, p], axes)
         return assemble(shape, lo, hi, kinds_from((align(a.kind, axes) >= FIXED) & (p.kind >= FIXED)))
     return pointwise(call)
+
+
+@rule("aten.glu")
+def gated(call: Any) -> Shadow:
+    """First half times the sigmoid of the second half, along one axis."""
+    x = call["self"].shadow
+    shape = tuple(call.value.shape)
+    axis = call["dim"] % len(shape)
+    half = shape[axis]
+    parts = []
+    for a, reduce in ((x.lo, np.minimum), (x.hi, np.maximum), ((x.kind < FIXED).astype(np.uint8), np.maximum)):
+        if a.shape[axis] > 1:
+            a = reduce(a.take(range(half), axis), a.take(range(half, 2 * half), axis))
+        parts.append(a)
+    return assemble(shape, parts[0], parts[1], kinds_from(parts[2] == 0))

@@ -121,9 +121,13 @@ class TorchCall:
             if operand.memory is not None:
                 self.tracer.parameter_zeros |= operand.memory.sources
 
-    def masked_zero(self, where: np.ndarray, constant: float | None = None) -> np.ndarray:
-        """Of the outputs in `where`, those that are exactly 0 in the concrete run; records the condition."""
-        value = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
+    def masked_zero(self, where: np.ndarray, constant: float | None = None, value: Any = None) -> np.ndarray:
+        """Of the outputs in `where`, those that are exactly 0 in the concrete run; records the condition.
+
+        `value`: what to look at instead of the operation's (first) output.
+        """
+        if value is None:
+            value = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
         if not self.tracer.finite_masks or not where.any() or not isinstance(value, torch.Tensor):
             return np.zeros((1,) * max(where.ndim, 1), bool)
         where = np.broadcast_to(align(where, value.dim()), value.shape)
@@ -611,10 +615,7 @@ def run(
         if memory is not None:
             memory.written = False
     started = time.perf_counter()
-    fast_path = torch.backends.mha.get_fastpath_enabled()
     with ExitStack() as stack:
-        stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
-        torch.backends.mha.set_fastpath_enabled(False)
         stack.enter_context(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH))
         stack.enter_context(places)
         stack.enter_context(torch.no_grad())
@@ -632,8 +633,8 @@ def run(
         f"shapes as run: {', '.join(str(tuple(t.shape)) for t in copies.values())}",
         *tracer.assumptions,
     ]
-    if fast_path and any(isinstance(m, FUSED) for _, root in modules_of(model) for m in root.modules()):
-        assumptions.append("the fused fast path of nn.MultiheadAttention computes what its plain path does")
+    if FUSED & set(tracer.counts):
+        assumptions.append("the fused path of nn.MultiheadAttention, taken without gradients, computes what its plain path does")
     if "aten._safe_softmax" in tracer.counts:
         assumptions.append("fused kernels of scaled_dot_product_attention compute what its math path does")
     if others == "given" and len(copies) > 1:
@@ -656,7 +657,7 @@ def run(
     )
 
 
-FUSED = (torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer)
+FUSED = {"aten._native_multi_head_attention", "aten._transformer_encoder_layer_fwd"}
 
 
 def _note_parameter(tracer: Tracer, name: str, parameter: torch.Tensor) -> None:

@@ -152,11 +152,23 @@ def rows(call: Any) -> Shadow:
 
 @rule("aten.embedding_bag", "aten._embedding_bag", "aten._embedding_bag_forward_only")
 def bags(call: Any) -> Any:
-    """Sums of looked-up rows: joins all indices and offsets (bags are not told apart)."""
+    """Bag b sums the looked-up rows of its indices, offsets[b] … offsets[b + 1] − 1; unknown offsets join all bags."""
     lo, hi = join_all(o.shadow for o in call.operands())
     outputs = list(call.value) if isinstance(call.value, (tuple, list)) else [call.value]
-    results = tuple(uniform(tuple(v.shape), VARIES, lo, hi) for v in outputs)
-    return results if isinstance(call.value, (tuple, list)) else results[0]
+    results = [uniform(tuple(v.shape), VARIES, lo, hi) for v in outputs]
+    offsets, indices, weights = call["offsets"], call["indices"], call["per_sample_weights"]
+    starts = offsets.value.cpu().numpy() if offsets.shadow.is_fixed else np.zeros(0, int)
+    count, total = outputs[0].shape[0], indices.shape[0]
+    if len(starts) >= count > 0 and (np.diff(starts[:count]) > 0).all() and starts[count - 1] < total:
+        low, high = join_all([call["weight"].shadow])
+        a, b = (np.broadcast_to(v, (total,)) for v in (indices.shadow.lo, indices.shadow.hi))
+        if weights is not None:
+            a, b = np.minimum(a, weights.shadow.lo), np.maximum(b, weights.shadow.hi)
+        a = np.minimum(np.minimum.reduceat(a, starts[:count]), RANK(low))
+        b = np.maximum(np.maximum.reduceat(b, starts[:count]), RANK(high))
+        shape = tuple(outputs[0].shape)
+        results[0] = Shadow(shape, a[:, None], b[:, None], np.zeros((1, 1), np.uint8))
+    return tuple(results) if isinstance(call.value, (tuple, list)) else results[0]
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+
 from typing import Any
 
-HERE = str(Path(__file__).resolve().parent)
+HERE = os.path.dirname(__file__)
 
 
 class Places:

@@ -63,8 +63,8 @@ class Call(Protocol):
         """To be called when zeros of these operands removed a dependency (they may be a parameter's)."""
         ...
 
-    def masked_zero(self, where: np.ndarray, constant: float | None = None) -> np.ndarray:
-        """Of the output elements in `where`, those that may count as exactly 0 thanks to a finite mask; records the condition."""
+    def masked_zero(self, where: np.ndarray, constant: float | None = None, value: Any = None) -> np.ndarray:
+        """Of the output elements in `where`, those that count as exactly 0 thanks to a finite mask; records it."""
         ...
 
 
