@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from flint import acb_mat, arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from .arrays import host_values
 
@@ -276,20 +276,47 @@ def largest_entry(M: arb_mat) -> arb:
 def singular_values(M: Any) -> list[arb]:
     """Enclosures of the min(m, n) singular values, largest first, at the current precision, repeated and zero ones included.
 
-    FLINT encloses and counts the eigenvalues of the smaller of MᵀM and MMᵀ (at twice the precision, since their roots are
-    wanted). Meant for up to some tens of rows. Raises ValueError when the precision is too low to enclose anything.
+    With V the approximate eigenvectors of H, the smaller of MᵀM and MMᵀ, everything is verified in balls (at twice the precision,
+    since roots are wanted): `‖VᵀV − 1‖ ≤ β` gives `λ_i(VᵀHV) ∈ [1 − β, 1 + β] λ_i(H)` (Ostrowski), and
+    `|λ_i(G) − g_i| ≤ ‖G − diag g‖_F` for G = VᵀHV with its diagonal sorted (Weyl). That copes with repeated and zero values, on
+    which FLINT's isolation of eigenvalues can fail. Meant for up to some tens of rows. Raises ValueError when the
+    precision is too low to verify anything.
 
     >>> with precision(100):
     ...     [s.contains(w) for s, w in zip(singular_values([[0, 2], [1, 0]]), (2, 1))]
     [True, True]
     """
+    from .precision import context
+
     with precision(2 * ctx.prec + 20):
         balls = ball_matrix(M)
         tall = balls if balls.nrows() >= balls.ncols() else balls.transpose()
-        gram = tall.transpose() * tall
-        if not gram.nrows():
+        n = tall.ncols()
+        if not n:
             return []
-        squares = [e.real for e in acb_mat(gram).eig(multiple=True)]
-        lows, highs = (sorted((end(e) for e in squares), reverse=True) for end in (arb.lower, arb.upper))
-        roots = [low.union(high).nonnegative_part().sqrt() for low, high in zip(lows, highs, strict=True)]
-    return roots
+        mp = context(bits=ctx.prec)
+        middle = [[mp.mpf(x.mid()._mpf_) for x in row] for row in (tall.transpose() * tall).tolist()]
+        _, vectors = mp.eigsy(mp.matrix(middle))
+        V = arb_mat(n, n, [_exact(vectors[i, j]) for i in range(n) for j in range(n)])
+        beta = frobenius(V.transpose() * V - _identity(n)).upper()
+        turned = tall * V
+        G = turned.transpose() * turned
+        off = frobenius(arb_mat(n, n, [G[i, j] if i != j else arb(0) for i in range(n) for j in range(n)])).upper()
+        if not (beta < 1 and off.is_finite()):
+            raise ValueError(f"the precision of {ctx.prec} bits is too low to verify the decomposition; raise it")
+        lows, highs = (sorted((end(G[i, i]) for i in range(n)), reverse=True) for end in (arb.lower, arb.upper))
+        found = []
+        for low, high in zip(lows, highs, strict=True):
+            least, most = ((low - off) / (1 + beta)).lower(), ((high + off) / (1 - beta)).upper()
+            found.append((least if least > 0 else arb(0)).union(most).nonnegative_part().sqrt())
+    return found
+
+
+def _exact(x: Any) -> arb:
+    """The ball of radius 0 at an mpmath number."""
+    sign, mantissa, exponent, _ = x._mpf_
+    return arb((-int(mantissa) if sign else int(mantissa), int(exponent)))
+
+
+def _identity(n: int) -> arb_mat:
+    return arb_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])

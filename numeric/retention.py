@@ -202,7 +202,7 @@ def certified_span_retention(F: Any, start: int, stop: int) -> tuple[list[arb], 
     block = fmpq_mat(len(span), len(span), [P[i, j] for i in span for j in span])
     squares = singular_values(ball_matrix(block))
     total = sum((P[j, j] for j in span), fmpq(0))
-    return [s.max(arb(0)).sqrt() for s in squares], _fraction(total)
+    return [s.nonnegative_part().sqrt() for s in squares], _fraction(total)
 
 
 def _fraction(x: fmpq) -> Fraction:
