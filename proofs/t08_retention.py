@@ -156,7 +156,7 @@ def property_check(rng: random.Random) -> str:
 CLAIM = Claim(
     id="T8",
     title="What survives compression",
-    statement="ℓ_j = (F⁺F)_jj ∈ [0,1] is the share of position j that an affine decoder can recover; Σ ℓ_j = rank F ≤ r.",
+    statement="ℓ_j = (F⁺F)_jj ∈ [0,1] is the share of position j that a decoder can recover; Σ ℓ_j = rank F ≤ r.",
     latex=r"\ell_j=e_j^\top F^+F e_j,\qquad \sum_j\ell_j=\operatorname{rank}F\le r",
     source="article, opening (a short but decisive disclosure); ours",
     derive=derive,

@@ -191,7 +191,7 @@ def property_check(rng: random.Random) -> str:
 CLAIM = Claim(
     id="T9",
     title="What compression saves",
-    statement="Arithmetic shrinks to 2r/n, coefficients to r/n; linear in n iff r is bounded; speed-up below 1 for n < 2r.",
+    statement="Arithmetic shrinks to 2r/n, coefficients to r/n; linear in n iff r is bounded; slower for n < 2r.",
     latex=r"\frac{2nr(d+d_v)}{n^2(d+d_v)}=\frac{2r}{n},\qquad\text{speed-up}=\frac{cn+n^2D}{cn+2nrD}",
     source="article, 'Two conditions behind the saving'",
     derive=derive,
