@@ -218,6 +218,8 @@ class Boundary:
         """Whether some query may not use the position at which it stands (then the query must come from elsewhere)."""
         if self.stands is None:
             return False
+        if "k" in self.parameters:
+            return self.queries > 0 and bool(self.parameters["k"] > 0)
         return not bool(np.all(self.allowed(np.arange(self.queries), self.stands)))
 
     @property
@@ -264,7 +266,11 @@ class Boundary:
             return NotImplemented
         if (self.n, self.queries) != (other.n, other.queries):
             return False
+        if self is other:
+            return True
         if self.is_chain and other.is_chain:
+            if np.array_equal(self.available, other.available) and np.array_equal(self.horizon, other.horizon):  # type: ignore[arg-type]
+                return True
             return all(np.array_equal(a, b) for a, b in zip(self._counts(), other._counts(), strict=True))
         return all(bool(np.all(self.allowed_row(t) == other.allowed_row(t))) for t in range(self.queries))
 

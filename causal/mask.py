@@ -10,6 +10,7 @@ import numpy as np
 
 from .boundary import Boundary
 from .entries import Entries, like, read
+from .runs import Runs
 from .support import NEVER, NOTHING, Support, chunks, supports
 
 
@@ -56,11 +57,11 @@ class SafeMask:
         return self.support.readable(np.arange(self.queries))
 
     @cached_property
-    def starved(self) -> tuple[int, ...]:
+    def starved(self) -> Runs:
         """The queries that see no slot; their softmax is over nothing and the reference head gives 0 there."""
         from .visible import Visible
 
-        return tuple(Visible("rule", self.queries, self.slots, rule=self.support).starved().tolist())
+        return Runs.of(Visible("rule", self.queries, self.slots, rule=self.support).starved())
 
     @cached_property
     def staleness(self) -> np.ndarray:

@@ -19,6 +19,7 @@ from .bounds import leak_bound
 from .entries import BITS, Entries
 from .exact import Columns, Question, questions
 from .mask import read_pair
+from .runs import Runs
 from .support import Scan, Support, supports
 from .verdict import Condition, Evidence, LeakBound, Status, Verdict, accept_or_raise, versions_of
 from .visible import Visible, boundary_of, read_visible, visible_to
@@ -182,6 +183,8 @@ def _judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
 
 def _hide(case: Case, question: Question, found: Findings) -> bool:
     """Whether slots with a finite bias hide the leak once their weight is 0; then the question is conditional."""
+    if question.bias is None:
+        return False
     from .finite_bias import ways_to_hide
 
     for hidden in ways_to_hide(question, case.offending(question)):
@@ -336,7 +339,7 @@ def _base(case: Case, starved: np.ndarray, seconds: float) -> Verdict:
         evidence=(Evidence("exact", not failed, detail, seconds),),
         assumptions=tuple(assumptions),
         reasons=tuple(reasons),
-        starved=tuple(starved.tolist()),
+        starved=Runs.of(starved),
         queries=boundary.queries,
         boundary=boundary,
         details=_details(case),

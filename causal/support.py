@@ -36,16 +36,12 @@ class Scan:
     edges: np.ndarray
 
 
-def scan(entries: Entries, rank: np.ndarray | None = None) -> Scan:
+def scan_all(matrices: list[Entries], rank: np.ndarray | None = None) -> list[Scan]:
     """The extreme ranks that each slot reads; `rank` (n,) defaults to the position itself.
 
-    Raises ValueError for the first entry that is NaN or infinite.
+    All Dask arrays among the projections share a single compute. Raises ValueError for the first entry that is NaN or
+    infinite.
     """
-    return scan_all([entries], rank)[0]
-
-
-def scan_all(matrices: list[Entries], rank: np.ndarray | None = None) -> list[Scan]:
-    """`scan` for several projections, with a single compute for all Dask arrays among them."""
     pending = {k: _dask_parts(m, rank) for k, m in enumerate(matrices) if m.where == "dask"}
     if pending:
         import dask
@@ -78,30 +74,34 @@ def _scan_numpy(x: np.ndarray, rank: np.ndarray | None) -> Scan:
         width = max(1, min(n, BLOCK))
         height = max(1, BLOCK // width)
     edges = np.append(np.arange(0, n, width), n)
-    low, high = np.zeros((r, len(edges) - 1)), np.zeros((r, len(edges) - 1))
+    cuts = edges.tolist()
+    low, high = np.zeros((r, len(cuts) - 1), x.dtype), np.zeros((r, len(cuts) - 1), x.dtype)
+    smallest, largest = np.minimum.reduce, np.maximum.reduce
     for s in range(0, r, height):
-        for b, start in enumerate(edges[:-1]):
-            block = x[s : s + height, start : edges[b + 1]]
-            # Two reductions tell everything: NaN passes through them, infinity is an extreme, a block is zero iff both
-            # are.
-            low[s : s + height, b] = block.min(axis=1)
-            high[s : s + height, b] = block.max(axis=1)
+        rows = x[s] if height == 1 else x[s : s + height]
+        here = s if height == 1 else slice(s, s + height)
+        for b in range(len(cuts) - 1):
+            block = rows[..., cuts[b] : cuts[b + 1]]
+            # Two reductions tell everything: NaN passes through, infinity is an extreme, a block is 0 iff both are.
+            low[here, b] = smallest(block, axis=-1)
+            high[here, b] = largest(block, axis=-1)
     occupied = (low != 0) | (high != 0)
-    if rank is None:
-        first, last = _ends(x, occupied, edges)
-        return Scan(first, last, low, high, edges)
-    return Scan(*_ranks(x, occupied, edges, rank), low, high, edges)
+    lowest, highest = _ends(x, occupied, edges) if rank is None else _ranks(x, occupied, edges, rank)
+    return Scan(lowest, highest, low, high, edges)
 
 
 def _ends(x: np.ndarray, occupied: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First and last position of each slot's support, looked up inside the outermost occupied blocks."""
     r, blocks = occupied.shape
     first, last = np.full(r, NEVER), np.full(r, NOTHING)
-    for s in np.flatnonzero(occupied.any(axis=1)):
+    for s in np.flatnonzero(occupied.any(axis=1)).tolist():
         row = occupied[s]
         a, b = int(row.argmax()), blocks - 1 - int(row[::-1].argmax())
-        first[s] = edges[a] + int((x[s, edges[a] : edges[a + 1]] != 0).argmax())
-        last[s] = edges[b + 1] - 1 - int((x[s, edges[b] : edges[b + 1]][::-1] != 0).argmax())
+        read = x[s, edges[b] : edges[b + 1]] != 0
+        last[s] = edges[b] + read.tobytes().rfind(1)  # far quicker than reversing
+        if a != b:
+            read = x[s, edges[a] : edges[a + 1]] != 0
+        first[s] = edges[a] + int(read.argmax())
     return first, last
 
 

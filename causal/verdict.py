@@ -242,7 +242,7 @@ class Verdict:
         data: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
         for f in fields(self):
             data[f.name] = _plain(getattr(self, f.name))
-        data["starved"] = _runs(self.starved)
+        data["starved"] = [list(run) for run in _runs(self.starved)]
         data["boundary"] = None if self.boundary is None else self.boundary.to_dict()
         return data
 
@@ -254,6 +254,7 @@ class Verdict:
     def from_json(cls, text: str) -> Verdict:
         """The verdict that `to_json` wrote; ValueError when the schema version is another."""
         from .boundary import Boundary
+        from .runs import Runs
 
         data = json.loads(text)
         version = data.pop("schema_version", None)
@@ -274,7 +275,7 @@ class Verdict:
                 "witness": witness and Witness.from_dict(witness),
                 "reasons": tuple(data["reasons"]),
                 "leak_bound": bound and LeakBound(*(float(bound[k]) for k in ("values", "keys"))),
-                "starved": tuple(t for first, past in data["starved"] for t in range(first, past)),
+                "starved": Runs(data["starved"]),
                 "boundary": boundary and Boundary.from_dict(boundary),
                 "columns": tuple(
                     Column(**{**c, "status": Status[c["status"]], "values": c["values"] and tuple(c["values"])})
@@ -284,15 +285,11 @@ class Verdict:
         )
 
 
-def _runs(numbers: Iterable[int]) -> list[list[int]]:
-    """Ascending whole numbers as runs [first, past the last]."""
-    runs: list[list[int]] = []
-    for number in map(int, numbers):
-        if runs and runs[-1][1] == number:
-            runs[-1][1] = number + 1
-        else:
-            runs.append([number, number + 1])
-    return runs
+def _runs(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending whole numbers as runs (first, past the last)."""
+    from .runs import Runs
+
+    return (numbers if isinstance(numbers, Runs) else Runs.of(numbers)).runs
 
 
 def _plain(value: Any) -> Any:
