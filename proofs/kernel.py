@@ -191,7 +191,7 @@ def _packaged_report() -> GateReport:
 
 
 def kernel_evidence(claim_id: str, report: GateReport | None = None) -> Evidence:
-    """What the kernel says of one claim, as evidence: true only when all of the gate is clean and the claim has theorems.
+    """What the kernel says of one claim, as evidence: true only when the whole gate is clean.
 
     `report` defaults to that of the packaged development, built once. A claim without a pinned theorem has no kernel
     evidence either way (`ok` is None), and neither has one where Rocq is missing.
