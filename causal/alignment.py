@@ -1,0 +1,382 @@
+"""Which row of one run is which row of another: by time, by label, or by position where nothing else can be meant.
+
+Ranks count the distinct times of the input (or its rows, where it has no times). A boundary gives every input row the
+rank at which it becomes available and every output row the rank at which it is decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .boundary import Boundary
+from .frames import Array, Output, Source, comparable, group_numbers, library_of, read_columns
+
+
+@dataclass
+class Clock:
+    """Ranks of a source under a boundary: `available` and `decision` (n,), `ranks` how many there are, `lag`.
+
+    `instants` are the sorted distinct times, None where the input has none. `lag` is None for explicit times.
+    """
+
+    available: Array
+    decision: Array
+    own: Array
+    ranks: int
+    lag: int | None
+    instants: Array | None
+    boundary: Boundary
+
+    def kept(self, cut: int) -> Array:
+        """The rows available at a cut."""
+        return self.available <= cut
+
+    def describe(self, cut: int) -> str:
+        """A cut in words."""
+        if cut < 0:
+            return "nothing"
+        if self.instants is not None and cut < len(self.instants):
+            return f"time {shown_time(self.instants[cut])}"
+        return f"row {cut}"
+
+
+def shown_time(value: Any) -> str:
+    """A time for a person: no trailing zeros of nanoseconds."""
+    if isinstance(value, np.datetime64):
+        text = str(value.astype("datetime64[ns]"))
+        for zeros in (".000000000", "000000", "000"):
+            text = text.removesuffix(zeros)
+        return text.removesuffix(":00").removesuffix("T00:00")
+    return str(value)
+
+
+def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
+    """The ranks of a source under a boundary (None: prefix; or the command line's notation).
+
+    Without times, rows are the clock, each group having its own. Raises ValueError for a boundary of another size or
+    kind (only prefix, strict, lagged and by-time ones cut a series in two).
+    """
+    n = source.n
+    if isinstance(boundary, str):
+        boundary = Boundary.parse(boundary, n)
+    boundary = Boundary.prefix(n) if boundary is None else boundary
+    if not isinstance(boundary, Boundary):
+        raise TypeError(
+            f"boundary must be a Boundary, not {type(boundary).__name__}; build one with Boundary.prefix(n)"
+        )
+    if boundary.n != n or boundary.queries != n:
+        raise ValueError(f"boundary speaks of {boundary.n} rows and {boundary.queries} queries, the data has {n} rows")
+    if boundary.kind not in ("prefix", "strict", "lagged", "from_times"):
+        raise ValueError(
+            f"boundary is {boundary.kind}, which does not cut a series into past and future; use prefix, strict, "
+            "lagged or from_times, and group= for panels"
+        )
+    instants = None
+    if source.times is not None:
+        instants, own = np.unique(source.times, return_inverse=True)
+        own = own.reshape(-1)
+    elif source.groups is not None:
+        own = _count_within(source.groups)
+    else:
+        own = np.arange(n)
+    if boundary.kind == "from_times":
+        assert boundary.available is not None
+        assert boundary.horizon is not None
+        ranks = int(max(boundary.available.max(), boundary.horizon.max())) + 1
+        return Clock(boundary.available, boundary.horizon, own, ranks, None, instants, boundary)
+    lag = int(boundary.parameters["k"])
+    return Clock(own, own - lag, own, int(own.max()) + 1, lag, instants, boundary)
+
+
+def _count_within(groups: Array) -> Array:
+    """Each row's number within its group."""
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    first = np.r_[0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1]
+    count = np.arange(len(groups)) - np.repeat(first, np.diff(np.r_[first, len(groups)]))
+    found = np.empty(len(groups), np.int64)
+    found[order] = count
+    return found
+
+
+class Aligner:
+    """Reads results so that rows of different runs can be told to be the same; `mode` is settled by the first result.
+
+    "rows": one row per input row, in order. "labels": input rows named by the index. "times": rows named by time, group
+    and their count within these.
+    """
+
+    def __init__(self, source: Source, clock: Clock) -> None:
+        self.source, self.clock, self.mode = source, clock, ""
+        self.names: list[str] | None = None
+
+    def read(self, result: Any, rows: Array, given: Any) -> Output:
+        """What the function returned for the input rows `rows`, passed to it as `given`.
+
+        Raises TypeError or ValueError, one sentence each: no table, other columns than before, rows that cannot be
+        aligned.
+        """
+        names, columns, index = read_columns(result)
+        if self.names is None:
+            self.names = names
+        elif names != self.names:
+            raise ValueError(
+                f"function returned columns {', '.join(names)} for one input and {', '.join(self.names)} for another; "
+                "return the same columns for every prefix"
+            )
+        m = len(columns[0]) if columns else 0
+        if not self.mode:
+            self.mode = self._mode(result, index, m, rows, given)
+        if self.mode == "times":
+            return self._by_time(result, names, columns, index)
+        if self.mode == "labels":
+            where = self._labelled(index, rows, given)
+            if where is None:
+                raise ValueError(
+                    "function returned row labels that its input does not have; keep the index, or a time column"
+                )
+            return self._by_row(names, columns, where)
+        if m != len(rows):
+            raise ValueError(
+                f"function returned {m} rows for {len(rows)}, and nothing says which rows these are; "
+                "keep the index or the time column, or return one row per input row"
+            )
+        return self._by_row(names, columns, rows)
+
+    def _mode(self, result: Any, index: Any, m: int, rows: Array, given: Any) -> str:
+        times = self._times_of(result, index)
+        if m == len(rows) and (times is None or np.array_equal(times, self._source_times(rows))):
+            by_label = index is not None and not _is_fresh(index, m) and self._labelled(index, rows, given) is not None
+            return "labels" if by_label or (index is not None and index.equals(given.index)) else "rows"
+        if index is not None and self._labelled(index, rows, given) is not None and not _is_fresh(index, m):
+            return "labels"
+        return "times" if times is not None else "rows"
+
+    def _source_times(self, rows: Array) -> Any:
+        return None if self.source.times is None else self.source.times[rows]
+
+    def _times_of(self, result: Any, index: Any) -> Array | None:
+        """The times that the result itself carries."""
+        if self.source.times is None:
+            return None
+        name = self.source.time_name
+        if name is not None and hasattr(result, "columns") and name in list(result.columns):
+            return comparable(result[name], f"the function's column {name!r}")
+        if index is None:
+            return None
+        if name is not None and name in index.names:
+            return comparable(index.get_level_values(name), "the function's index")
+        clocklike = type(index).__name__ in ("DatetimeIndex", "PeriodIndex")
+        return comparable(index, "the function's index") if clocklike and self.source.times.dtype.kind == "M" else None
+
+    def _labelled(self, index: Any, rows: Array, given: Any) -> Array | None:
+        """The input rows that an index names, or None where it does not name rows of the input."""
+        if index is None or library_of(given) != "pandas":
+            return None
+        if len(index) == len(rows) and index.equals(given.index):
+            return rows
+        if not given.index.is_unique or not index.is_unique or index.nlevels != given.index.nlevels:
+            return None
+        try:
+            where = given.index.get_indexer(index)
+        except (TypeError, ValueError):
+            return None
+        return rows[where] if bool((where >= 0).all()) else None
+
+    def _by_row(self, names: list[str], columns: list[Array], rows: Array) -> Output:
+        clock, groups = self.clock, self.source.groups
+        group = None if groups is None else groups[rows]
+        return Output(names, columns, rows, clock.decision[rows], clock.own[rows], group)
+
+    def _by_time(self, result: Any, names: list[str], columns: list[Array], index: Any) -> Output:
+        times = self._times_of(result, index)
+        if times is None:
+            raise ValueError("function returned rows without their times in one run; keep the time column or index")
+        clock = self.clock
+        if clock.lag is None or clock.instants is None:
+            raise ValueError(
+                "boundary gives times per input row, but the function returned other rows; use prefix or strict"
+            )
+        try:
+            own = np.searchsorted(clock.instants, times.astype(clock.instants.dtype), side="right") - 1
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the function's times cannot be compared with the data's ({error}); return the same kind"
+            ) from None
+        groups = self._groups_of(result, index)
+        key = _count_and_pack(times, groups)
+        return Output(names, columns, key, own - clock.lag, own, groups, times)
+
+    def _groups_of(self, result: Any, index: Any) -> Array | None:
+        name = self.source.group_name
+        if name is None:
+            return None
+        if hasattr(result, "columns") and name in list(result.columns):
+            return group_numbers(self.source, result[name])
+        if index is not None and name in index.names:
+            return group_numbers(self.source, index.get_level_values(name))
+        return None
+
+
+def _is_fresh(index: Any, m: int) -> bool:
+    """Whether an index is 0, 1, …, m − 1: what resetting an index leaves, which names nothing."""
+    return type(index).__name__ == "RangeIndex" and index.equals(type(index)(m))
+
+
+def _count_and_pack(times: Array, groups: Array | None) -> Array:
+    """Time, group and count within both, per row: a structured array that compares between runs."""
+    key = np.zeros(len(times), dtype=[("time", times.dtype), ("group", "i8"), ("count", "i8")])
+    key["time"] = times
+    key["group"] = 0 if groups is None else groups
+    if len(times) > 1 and not bool(np.all(times[1:] > times[:-1])):
+        pairs = np.unique(key[["time", "group"]], return_inverse=True)[1].reshape(-1)
+        key["count"] = _count_within(pairs)
+    return key
+
+
+@dataclass
+class Difference:
+    """Two runs compared on the rows that were settled at a cut, column by column.
+
+    `compared` entries in all; per column the positions (in the first run) of changed entries, and `values(i)`.
+    """
+
+    compared: int
+    changed: list[Array]  # per column: indices into `base`, or -1 − index into `other` for rows that only it has
+    base: Output
+    other: Output
+    pairing: tuple[Array, Array]
+
+    def count(self, column: int) -> int:
+        """How many settled entries of a column changed."""
+        return len(self.changed[column])
+
+    def ranks(self, column: int) -> Array:
+        """The ranks of a column's changed rows, without repeats."""
+        return np.unique(self._ranks(column))
+
+    def _ranks(self, column: int) -> Array:
+        entries = self.changed[column]
+        ranks = np.zeros(len(entries), np.int64)
+        here = entries >= 0
+        ranks[here] = self.base.steps[entries[here]]
+        ranks[~here] = self.other.steps[-1 - entries[~here]]
+        return ranks
+
+    def earliest(self, column: int) -> tuple[int, int]:
+        """Rank and entry of the earliest changed row."""
+        ranks = self._ranks(column)
+        first = int(np.argmin(ranks))
+        return int(ranks[first]), int(self.changed[column][first])
+
+    def values(self, column: int, entry: int) -> tuple[Any, Any]:
+        """Both values of a changed entry; "no row" where a run lacks it."""
+        if entry < 0:
+            return "no row", scalar(self.other.columns[column][-1 - entry])
+        left, right = self.pairing
+        before = scalar(self.base.columns[column][entry])
+        at = np.searchsorted(left, entry)
+        return before, scalar(self.other.columns[column][right[at]]) if at < len(left) and left[
+            at
+        ] == entry else "no row"
+
+
+def scalar(value: Any) -> Any:
+    """A NumPy scalar as plain Python, a time as text."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return shown_time(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def compare(base: Output, other: Output, cut: int, limits: list[float], present: Array | None = None) -> Difference:
+    """The settled rows of two runs: those decided at or before `cut`.
+
+    `present` (n,) restricts them to the input rows that a truncated run had.
+    """
+    left, right = _settled(base, cut, present), _settled(other, cut, present)
+    if len(left) == len(right) and np.array_equal(base.key[left], other.key[right]):
+        only_left = only_right = np.array([], np.int64)
+    else:
+        _, inverse = np.unique(np.concatenate([base.key[left], other.key[right]]), return_inverse=True)
+        a, b = inverse.reshape(-1)[: len(left)], inverse.reshape(-1)[len(left) :]
+        only_left, only_right = left[~np.isin(a, b)], right[~np.isin(b, a)]
+        _, first, second = np.intersect1d(a, b, return_indices=True)
+        order = np.argsort(left[first])
+        left, right = left[first][order], right[second][order]
+    alone = np.concatenate([only_left, -1 - only_right])
+    changed = []
+    for x, y, limit in zip(base.columns, other.columns, limits, strict=True):
+        changed.append(np.concatenate([left[differs(x[left], y[right], limit)], alone]))
+    return Difference(len(left) + len(alone), changed, base, other, (left, right))
+
+
+def _settled(output: Output, cut: int, present: Array | None) -> Array:
+    settled = output.rank <= cut
+    if present is not None:
+        settled &= present[output.key] if output.key.dtype.kind == "i" else output.steps <= cut
+    return np.flatnonzero(settled)
+
+
+def differs(x: Array, y: Array, limit: float) -> Array:
+    """Where two columns differ, missing being equal to missing.
+
+    Floats differ when further apart than `limit` and, unless it is 0, than √ε/100 of the value itself.
+    """
+    if x.dtype.kind in "fc" or y.dtype.kind in "fc":
+        relative = rounding(x.dtype if x.dtype.kind in "fc" else y.dtype) if limit else 0.0
+        try:
+            x, y = (np.asarray(v, np.result_type(v.dtype, np.float64)) for v in (x, y))
+        except (TypeError, ValueError):
+            x, y = x.astype(object), y.astype(object)
+        else:
+            with np.errstate(invalid="ignore"):
+                near = np.abs(x - y) <= limit + relative * np.abs(x)
+            return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
+    if x.dtype.kind in "biu" and y.dtype.kind in "biu":
+        return x != y
+    if x.dtype.kind in "mM" and x.dtype.kind == y.dtype.kind:
+        return (x != y) & ~(np.isnat(x) & np.isnat(y))
+    return np.array([not _same(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)], bool).reshape(len(x))
+
+
+def rounding(dtype: np.dtype) -> float:
+    """What share of a value counts as rounding: √ε/100, 1.5e-10 in double precision."""
+    return float(np.sqrt(np.finfo(dtype).eps)) / 100
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    try:
+        return bool(a == b) or bool(a != a and b != b)
+    except (TypeError, ValueError):
+        return str(a) == str(b)
+
+
+def rounding_limits(output: Output) -> list[float]:
+    """Per column what counts as rounding: √ε/100 of the column's typical size (0 for what is no float).
+
+    Functions that sum in another order on another length differ by this much without looking ahead.
+    """
+    limits = []
+    for column in output.columns:
+        if column.dtype.kind not in "fc":
+            limits.append(0.0)
+            continue
+        finite = np.abs(column[np.isfinite(column)])
+        size = float(np.median(finite)) if finite.size else 0.0
+        limits.append(rounding(column.dtype) * (size or (float(finite.max()) if finite.size else 0.0)))
+    return limits
+
+
+def largest_difference(x: Array, y: Array) -> float:
+    """The largest difference of two columns of numbers; infinite for what is no number and differs."""
+    if x.dtype.kind not in "biufc" or y.dtype.kind not in "biufc":
+        return float("inf") if differs(x, y, 0.0).any() else 0.0
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(x.astype(np.float64) - y.astype(np.float64))
+    gap = gap[np.isfinite(gap)]
+    return float(gap.max()) if gap.size else 0.0

@@ -1,0 +1,437 @@
+"""Tables of every kind, seen alike: take a prefix of the rows, replace the future, read what a function returned.
+
+pandas and Polars frames and series and NumPy arrays; neither library is imported unless its objects are passed in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+Kind = Literal["high", "low", "draw"]
+Array = np.ndarray
+
+
+def library_of(value: Any) -> str:
+    """ "pandas", "polars", "numpy" or "" for anything else."""
+    for name, types in (("pandas", ("DataFrame", "Series")), ("polars", ("DataFrame", "Series"))):
+        module = sys.modules.get(name)
+        if module is not None and isinstance(value, tuple(getattr(module, t) for t in types)):
+            return name
+    return "numpy" if isinstance(value, np.ndarray) else ""
+
+
+def comparable(values: Any, name: str = "time") -> Array:
+    """Times as a 1-D array that sorts: time zones and periods become integers, counted from one common origin.
+
+    Raises ValueError when a time is missing.
+    """
+    if library_of(values) == "polars":
+        values = values.to_numpy()
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        if isinstance(values, pandas.Series):
+            values = values.array if pandas.api.types.is_extension_array_dtype(values.dtype) else values.to_numpy()
+        if isinstance(values, pandas.PeriodIndex):
+            values = values.to_timestamp()
+        if getattr(values, "tz", None) is not None:
+            values = pandas.DatetimeIndex(values).tz_convert("UTC").tz_localize(None)
+    found = np.asarray(values)
+    if found.dtype.kind == "M":
+        found = found.astype("datetime64[ns]")
+    if found.ndim != 1:
+        raise ValueError(f"{name} has shape {found.shape}; pass one time per row")
+    missing = np.flatnonzero(found != found)
+    if found.dtype.kind == "O":
+        missing = np.flatnonzero([v is None or v != v for v in found])
+    if missing.size:
+        raise ValueError(f"{name} is missing at row {missing[0]}; drop or fill that row")
+    return found
+
+
+@dataclass
+class Source:
+    """The input table: `names` of its value columns, `times` and `groups` per row where there are any."""
+
+    data: Any
+    library: str
+    names: list[str]
+    n: int
+    time_name: str | None = None
+    group_name: str | None = None
+    times: Array | None = None
+    groups: Array | None = None  # numbers into group_labels
+    group_labels: Array | None = None
+    notes: list[str] = field(default_factory=list)
+
+    # -- columns ------------------------------------------------------------------------------------------------------
+
+    def column(self, name: str) -> Any:
+        """A column in the library's own form."""
+        if self.library == "numpy":
+            return self.data if self.data.ndim == 1 else self.data[:, self.names.index(name)]
+        if self.data.ndim == 1 if self.library == "pandas" else not hasattr(self.data, "columns"):
+            return self.data
+        return self.data[name]
+
+    @cached_property
+    def missing(self) -> dict[str, Array]:
+        """Per value column: which rows are missing."""
+        found = {}
+        for name in self.names:
+            column = self.column(name)
+            if self.library == "pandas":
+                found[name] = column.isna().to_numpy()
+            elif self.library == "polars":
+                gaps = column.is_null()
+                found[name] = ((gaps | column.is_nan()) if column.dtype.is_float() else gaps).to_numpy()
+            else:
+                found[name] = np.isnan(column) if column.dtype.kind in "fc" else np.zeros(self.n, bool)
+        return found
+
+    # -- what replays pass in -----------------------------------------------------------------------------------------
+
+    def copy(self) -> Any:
+        """A copy that a function may spoil."""
+        return self.data.clone() if self.library == "polars" else self.data.copy()
+
+    def take(self, kept: Array) -> Any:
+        """The rows where `kept` (n,) holds, in order, as a copy."""
+        m = int(kept.sum())
+        prefix = bool(kept[:m].all())
+        if self.library == "pandas":
+            return (self.data.iloc[:m] if prefix else self.data.iloc[np.flatnonzero(kept)]).copy()
+        if self.library == "polars":
+            return self.data.head(m).clone() if prefix else self.data.filter(kept)
+        return self.data[kept]
+
+    def replaced(self, future: Array, kind: Kind, seed: int, only: Collection[str] | None = None) -> Any:
+        """A copy in which the rows where `future` (n,) holds have other values; gaps stay gaps, and none are added.
+
+        "high" and "low" go beyond the column's own range (a positive column stays positive); "draw" takes other values
+        of the same column, as columns that are not numbers always do. `only` restricts it to some columns.
+        """
+        new = {}
+        for index, name in enumerate(self.names):
+            if only is None or name in only:
+                random = np.random.default_rng([seed, index])
+                where = future & ~self.missing[name]
+                new[name] = self._replaced_column(name, where, kind, random)
+        return self._with(new)
+
+    def _replaced_column(self, name: str, where: Array, kind: Kind, random: np.random.Generator) -> Any:
+        numbers = self._numbers.get(name)
+        column = self.column(name)
+        if numbers is None or (kind == "draw" and numbers.dtype.kind != "b"):
+            rows = np.arange(self.n)
+            rows[where] = self._other_rows(name, np.flatnonzero(where), random)
+            if self.library == "pandas":
+                return column.take(rows).set_axis(column.index)
+            return column.gather(rows) if self.library == "polars" else column[rows]
+        values = numbers.copy()
+        values[where] = _beyond(numbers, self.missing[name], where, kind, random)
+        if self.library == "numpy":
+            return values
+        if self.library == "polars":
+            series = type(column)(column.name, values).cast(column.dtype)
+            return series.to_frame().select(_where_polars(column, self.missing[name], series))[column.name]
+        if isinstance(column.dtype, np.dtype):
+            return type(column)(values.astype(column.dtype), index=column.index, name=column.name)
+        import pandas
+
+        kept = pandas.Series(values, index=column.index, name=column.name).astype(object)
+        kept[self.missing[name]] = pandas.NA
+        return kept.astype(column.dtype)
+
+    @cached_property
+    def _numbers(self) -> dict[str, Array]:
+        """The columns that hold numbers or truth values, as NumPy arrays (missing: nan, or 0 in integer columns)."""
+        found = {}
+        for name in self.names:
+            column = self.column(name)
+            if self.library == "numpy":
+                if column.dtype.kind in "biuf":
+                    found[name] = column
+                continue
+            if self.library == "polars":
+                if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
+                    filler: Any = False if str(column.dtype) == "Boolean" else 0
+                    found[name] = column.fill_null(filler).to_numpy()
+                continue
+            import pandas.api.types as types
+
+            if types.is_numeric_dtype(column.dtype) or types.is_bool_dtype(column.dtype):
+                if isinstance(column.dtype, np.dtype):
+                    found[name] = column.to_numpy()
+                elif types.is_bool_dtype(column.dtype):
+                    found[name] = column.to_numpy(dtype=bool, na_value=False)
+                else:
+                    integer = types.is_integer_dtype(column.dtype)
+                    whole, real = np.dtype(np.int64), np.dtype(np.float64)
+                    found[name] = column.to_numpy(dtype=whole if integer else real, na_value=0 if integer else np.nan)
+        return {name: values for name, values in found.items() if values.dtype.kind in "biuf"}
+
+    @cached_property
+    def _codes(self) -> dict[str, tuple[Array, Array]]:
+        return {}
+
+    def _other_rows(self, name: str, rows: Array, random: np.random.Generator) -> Array:
+        """For each row another row, whose value differs where the column has more than one value."""
+        if name not in self._codes:
+            present = np.flatnonzero(~self.missing[name])
+            column = self.column(name)
+            values = np.asarray(column[present] if self.library == "numpy" else column.to_numpy()[present])
+            try:
+                labels = values if values.dtype.kind in "biufmM" else values.astype(str)
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"column {name} holds objects that cannot be told apart ({type(values.flat[0]).__name__}); "
+                    "leave it out or turn it into numbers or strings"
+                ) from None
+            _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+            codes = np.full(self.n, -1)
+            codes[present] = inverse.reshape(-1)
+            self._codes[name] = codes, present[first]
+        codes, example = self._codes[name]
+        k = len(example)
+        if k < 2:
+            return rows
+        return example[(codes[rows] + 1 + random.integers(0, k - 1, len(rows))) % k]
+
+    def _with(self, new: Mapping[str, Any]) -> Any:
+        if self.library == "numpy":
+            data = self.data.copy()
+            for name, values in new.items():
+                if data.ndim == 1:
+                    return values
+                data[:, self.names.index(name)] = values
+            return data
+        if not hasattr(self.data, "columns"):
+            return next(iter(new.values()), self.copy())
+        if self.library == "polars":
+            return self.data.with_columns(*(column.alias(name) for name, column in new.items()))
+        return self.data.assign(**new) if all(isinstance(name, str) for name in new) else self._assigned(new)
+
+    def _assigned(self, new: Mapping[str, Any]) -> Any:
+        data = self.data.copy()
+        for name, column in new.items():
+            data[name] = column
+        return data
+
+    @property
+    def constant_columns(self) -> list[str]:
+        """Columns that cannot be replaced by anything: without a value, or not numbers and with one value only."""
+        found = []
+        for name in self.names:
+            if self.missing[name].all():
+                found.append(name)
+            elif name not in self._numbers:
+                self._other_rows(name, np.array([], int), np.random.default_rng(0))
+                if len(self._codes[name][1]) < 2:
+                    found.append(name)
+        return found
+
+    def fingerprint(self) -> str:
+        """A hash of the values, for the verdict's record."""
+        digest = hashlib.sha256()
+        for name in self.names:
+            digest.update(str(name).encode())
+            values = self._numbers.get(name)
+            if values is not None:
+                digest.update(np.ascontiguousarray(values).tobytes())
+            else:
+                digest.update("\0".join(map(str, self.column(name))).encode())
+        return digest.hexdigest()
+
+
+def _where_polars(column: Any, missing: Array, series: Any) -> Any:
+    """The new series with the old column's gaps (null stays null, nan stays nan)."""
+    polars = sys.modules["polars"]
+    mask = polars.Series(missing)
+    return polars.select(polars.when(mask).then(column).otherwise(series).alias(column.name))[column.name]
+
+
+def _beyond(values: Array, missing: Array, where: Array, kind: Kind, random: np.random.Generator) -> Array:
+    """New numbers beyond the column's range, in the column's own type."""
+    if values.dtype.kind == "b":
+        return ~values[where]
+    present = values[~missing]
+    finite = present[np.isfinite(present)].astype(np.float64)
+    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+    span = (high - low) or abs(high) or 1.0
+    u = random.random(int(where.sum()))
+    below = low * (0.25 + 0.5 * u) if low > 0 else low - span * (0.5 + u)
+    new = high + span * (0.5 + u) if kind == "high" else below
+    if values.dtype.kind in "iu":
+        limits = np.iinfo(values.dtype)
+        new = np.clip(np.rint(new), max(limits.min, -(2.0**62)), min(limits.max, 2.0**62))
+    return new.astype(values.dtype)
+
+
+def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
+    """The input table, checked. Raises TypeError or ValueError: kind, size, names, order in time."""
+    library = library_of(data)
+    if not library:
+        raise TypeError(f"data is {type(data).__name__}; pass a pandas or Polars frame or series, or a NumPy array")
+    if library == "numpy" and data.ndim not in (1, 2):
+        raise ValueError(f"data has shape {data.shape}; pass rows, or rows by columns")
+    n = len(data)
+    if n < 2:
+        raise ValueError(f"data has {n} rows; a look-ahead check needs at least 2")
+    if library == "numpy":
+        names = ["x"] if data.ndim == 1 else [f"x{i}" for i in range(data.shape[1])]
+    elif hasattr(data, "columns"):
+        names = list(data.columns)
+    else:
+        names = [data.name if data.name not in (None, "") else "x"]
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"data has two columns named {twice[0]}; rename one")
+    if not names:
+        raise ValueError("data has no columns; pass at least one")
+    source = Source(data, library, names, n)
+    source.times, source.time_name = _key(source, "time", time)
+    groups, source.group_name = _key(source, "group", group)
+    if groups is not None:
+        source.group_labels, source.groups = np.unique(_named(groups), return_inverse=True)
+        source.groups = source.groups.reshape(-1)
+    source.names = [name for name in names if name not in (source.time_name, source.group_name)]
+    if not source.names:
+        raise ValueError("data has no column beside time and group; pass at least one")
+    _check_order(source)
+    for name in source.constant_columns:
+        empty = source.missing[name].all()
+        what = "has no value at all" if empty else "has one value only"
+        source.notes.append(f"column {name} {what}, so nothing can be learnt by replacing it")
+    return source
+
+
+def _key(source: Source, role: str, key: Any) -> tuple[Array | None, str | None]:
+    """The times or groups per row, and the name of the column they come from."""
+    data = source.data
+    index = getattr(data, "index", None) if source.library == "pandas" else None
+    if key is None:
+        if role == "time" and index is not None and type(index).__name__ in ("DatetimeIndex", "PeriodIndex"):
+            return comparable(index, "the index"), None
+        return None, None
+    if isinstance(key, str):
+        if key in source.names and (source.library != "numpy"):
+            return comparable(data[key], f"{role} = {key!r}"), key
+        if index is not None and key in index.names:
+            return comparable(index.get_level_values(key), f"{role} = {key!r}"), key
+        raise ValueError(f"{role} = {key!r} is no column; the columns are {', '.join(map(str, source.names))}")
+    values = comparable(key, role)
+    if len(values) != source.n:
+        raise ValueError(f"{role} has {len(values)} entries for {source.n} rows; pass one per row")
+    return values, None
+
+
+def _named(groups: Array) -> Array:
+    return groups.astype(str) if groups.dtype.kind == "O" else groups
+
+
+def group_numbers(source: Source, values: Any) -> Array:
+    """The source's numbers of the groups that a function's rows name; −1 for a group that the source lacks."""
+    labels, found = source.group_labels, _named(comparable(values, "the function's groups"))
+    assert labels is not None
+    try:
+        at = np.minimum(np.searchsorted(labels, found), len(labels) - 1)
+    except TypeError as error:
+        raise ValueError(
+            f"the function's groups cannot be compared with the data's ({error}); return the same"
+        ) from None
+    return np.where(labels[at] == found, at, -1)
+
+
+def _check_order(source: Source) -> None:
+    if source.times is None:
+        return
+    groups = np.zeros(source.n, int) if source.groups is None else source.groups
+    order = np.argsort(groups, kind="stable")
+    times, same = source.times[order], groups[order][1:] == groups[order][:-1]
+    try:
+        back = np.flatnonzero((times[1:] < times[:-1]) & same)
+    except TypeError as error:
+        raise TypeError(f"time holds values that cannot be compared ({error}); pass times of one kind") from None
+    if back.size:
+        row = int(order[back[0] + 1])
+        within = "" if source.groups is None else " within its group"
+        raise ValueError(f"time goes back at row {row}{within} ({source.times[row]}); sort the data by time first")
+
+
+@dataclass
+class Output:
+    """What a function returned: columns, and per row a `key` that identifies it and the `rank` at which it is decided.
+
+    `steps` is the rank of its own time, without a boundary's lag; `position` its place in what was returned.
+    """
+
+    names: list[str]
+    columns: list[Array]
+    key: Array
+    rank: Array
+    steps: Array
+    groups: Array | None = None
+    labels: Any = None
+
+
+def read_columns(result: Any) -> tuple[list[str], list[Array], Any]:
+    """Names, NumPy columns and (pandas only) the index of what a function returned.
+
+    Raises TypeError for something that is no table, ValueError for two columns of one name.
+    """
+    library = library_of(result)
+    if not library and isinstance(result, Mapping):
+        names, columns = [str(k) for k in result], [np.asarray(v) for v in result.values()]
+        if len({len(c) for c in columns}) > 1:
+            raise ValueError("function returned columns of different lengths; return one row per time")
+        return names, columns, None
+    if not library and isinstance(result, Sequence) and not isinstance(result, str):
+        result, library = np.asarray(result), "numpy"
+    if not library and hasattr(result, "toarray"):
+        result, library = result.toarray(), "numpy"
+    if not library:
+        raise TypeError(
+            f"function returned {type(result).__name__}; return a frame, a series or an array with one row per time"
+        )
+    if library == "numpy":
+        if result.ndim not in (1, 2):
+            raise ValueError(f"function returned an array of shape {result.shape}; return rows, or rows by columns")
+        columns = [result] if result.ndim == 1 else list(result.T)
+        return (["y"] if result.ndim == 1 else [f"y{i}" for i in range(len(columns))]), columns, None
+    index = result.index if library == "pandas" else None
+    if not hasattr(result, "columns"):
+        return [str(result.name) if result.name not in (None, "") else "y"], [_plain(result)], index
+    names = [str(name) for name in result.columns]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"function returned two columns named {name}; rename one")
+    if library == "pandas":
+        return names, [_plain(result.iloc[:, i]) for i in range(len(names))], index
+    return names, [_plain(result[name]) for name in names], None
+
+
+def _plain(column: Any) -> Array:
+    """A column as a NumPy array that compares: numbers with nan for missing, otherwise objects with None."""
+    if library_of(column) == "polars":
+        values = column.to_numpy()
+        return values if values.dtype.kind in "biufmM" else np.asarray(column.to_list(), dtype=object)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufcmM":
+        return column.to_numpy()
+    types = sys.modules["pandas"].api.types
+    if types.is_bool_dtype(column.dtype) or types.is_numeric_dtype(column.dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if getattr(column.dtype, "tz", None) is not None:
+        return column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+    values = column.to_numpy(dtype=object)
+    gaps = column.isna().to_numpy()
+    if gaps.any():
+        values = values.copy()
+        values[gaps] = None
+    return values

@@ -1,0 +1,569 @@
+"""Look-ahead in a feature pipeline: does a row already written change when the rows after it come, or change? (T17)
+
+Two replays per cut, because each misses what the other finds. *Truncation* runs the function on the rows up to the cut
+and finds leaks of the length as well; *perturbation* replaces the later rows and keeps the length, and finds what only
+other values trigger. A function that is a black box is never proved: without a finding the verdict is UNDECIDED and
+says what was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .alignment import Clock, clock_of, differs
+from .boundary import Boundary
+from .cuts import all_cuts, special_cuts, spread_cuts
+from .frames import Source, read_source
+from .replays import REPLACEMENTS, TRUNCATION, Finding, Refused, Replay, Runner, Summary
+from .verdict import Column, Evidence, Status, Verdict, Witness, _runs, accept_or_raise, versions_of
+
+CALLS = 60
+SECONDS = 3.0
+MOST_CARRIERS = 20
+REMEDY = (
+    "use trailing windows, fit statistics on the past only, label a bar when it closes, or declare a label in labels="
+)
+
+
+class PipelineWitness(Witness):
+    """A settled output that changes with later input: the cut, how the later rows were changed, and both values.
+
+    `column` is the output column, `label` the row in words. `replay()` calls the function again; a witness read back
+    from JSON needs `replay(function, data)`.
+    """
+
+    kind: ClassVar[str] = "pipeline"
+
+    def __init__(self, record: Mapping[str, Any], runner: Runner | None = None) -> None:
+        self.record, self.runner = dict(record), runner
+        self.query, self.position, self.slot = record["row"], record["later"], None
+        self.column: str = record["column"]
+        self.label: str = record["label"]
+        self.cut, self.how, self.seed = record["cut"], record["how"], record["seed"]
+        self.outputs = tuple(record["values"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PipelineWitness) and self.record == other.record
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def inputs(self) -> tuple[Any, Any]:  # type: ignore[override]
+        """The data, and the data cut or changed after the cut; (None, None) when read back from JSON."""
+        if self.runner is None:
+            return None, None
+        return self.runner.source.copy(), self.runner.modified(Replay(self.cut, self.how))
+
+    def replay(self, function: Any = None, data: Any = None) -> bool:
+        """Call the function on both inputs again; true iff a settled row of the column differs again.
+
+        Raises ValueError when the witness was read back and `function` and `data` are not passed.
+        """
+        runner = self.runner
+        if function is not None or data is not None or runner is None:
+            if function is None or data is None:
+                raise ValueError("function and data are not part of the record; pass replay(function, data)")
+            source = read_source(data, self.record["time"], self.record["group"])
+            boundary = self.record["boundary"] and Boundary.from_dict(self.record["boundary"])
+            runner = Runner(function, source, clock_of(source, boundary), self.seed)
+        number = runner.base.names.index(self.column)
+        return runner.difference(Replay(self.cut, self.how), base=runner.again()).count(number) > 0
+
+    def describe(self) -> str:
+        """A sentence with the pair, the values and what was done to the later rows."""
+        before, after = self.outputs
+        what = {TRUNCATION: "are taken away", "draw": "are replaced by other values of the data"}
+        done = what.get(self.how, f"are replaced by {self.how}er values")
+        later = (
+            f"input rows from row {self.position} on"
+            if self.position != self.query
+            else "input row itself and later ones"
+        )
+        arrow = f"({self.query} ← {self.position})"
+        return f"column {self.column}, {self.label} {arrow}: {before} becomes {after} when {later} {done}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, without the function and its data."""
+        return {"kind": self.kind, **self.record}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PipelineWitness:
+        """The witness that `to_dict` wrote; its `replay` needs the function and the data."""
+        record = {key: value for key, value in data.items() if key != "kind"}
+        return cls({**record, "values": tuple(record["values"])})
+
+
+def check_pipeline(
+    function: Any,
+    data: Any,
+    *,
+    time: Any = None,
+    group: Any = None,
+    labels: Sequence[str] = (),
+    boundary: Boundary | str | None = None,
+    cuts: int | str | Iterable[int] | None = None,
+    exact: bool = False,
+    workers: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Verdict:
+    """Whether `function(data)` writes rows that later input rewrites; one verdict per output column.
+
+    `function`: a callable, or an object with `fit_transform` (fitted anew on every prefix) or `transform`. `data`: rows
+    by columns; a pandas or Polars frame or series, or a NumPy array. `time`: a column, index level or one value per row
+    by which rows are ordered and aligned (None: a pandas datetime index, otherwise the order of rows); equal times are
+    one instant. `group`: a column or one value per row; rows must be in order of time within each group, and without
+    `time` each group counts its own rows. `labels`: output columns that may look ahead. `boundary`: None or prefix (a
+    row may use itself), strict, lagged (in instants), or from_times. `cuts`: how many, "all", or which ranks of time;
+    None: all where that is quick, otherwise so that the function is called at most 60 times. `exact`: also try every
+    earlier cut, so that the first leaking row named is the first there is. `workers`: processes. `seed`: of the values
+    that replace others. `progress(done, of)` is called after every replay.
+
+    REFUTED with a `PipelineWitness` when a column that is no label looks ahead, otherwise UNDECIDED. Raises TypeError or
+    ValueError, one sentence each, for data that cannot be cut and results that cannot be aligned.
+
+    >>> import numpy as np
+    >>> def centred(x):
+    ...     return np.convolve(x, np.ones(3) / 3, mode="same")
+    >>> verdict = check_pipeline(centred, np.arange(10.0))
+    >>> verdict.status.name, verdict.columns[0].reach
+    ('REFUTED', 1)
+    >>> check_pipeline(np.cumsum, np.arange(10.0)).status.name
+    'UNDECIDED'
+    """
+    source = read_source(data, time, group)
+    clock = clock_of(source, boundary)
+    every = all_cuts(clock)
+    if not len(every):
+        raise ValueError("data has one instant only; a look-ahead check needs at least 2")
+    runner = Runner(function, source, clock, seed)
+    unknown = [str(label) for label in labels if str(label) not in runner.base.names]
+    if unknown:
+        raise ValueError(
+            f"labels names {unknown[0]!r}, which is no output column; they are {', '.join(runner.base.names)}"
+        )
+    plan, spare = _plan(runner, cuts)
+    summaries = list(runner.run_all(plan, workers, progress))
+    summaries += _shortest_prefix(runner, summaries)
+    if spare and not any(s.findings for s in summaries):
+        more = spread_cuts(clock, len({r.cut for r in plan}) + spare // 2, seed + 1).tolist()
+        done = {s.replay.cut for s in summaries}
+        extra = [c for c in more if c not in done][: (CALLS - runner.calls) // 2]
+        summaries += runner.run_all(_alternating(extra), workers, None)
+    _check_prefixes(summaries)
+    if exact:
+        summaries += _refine(runner, summaries, set(map(str, labels)))
+    return _verdict(runner, summaries, set(map(str, labels)), time, group)
+
+
+def assert_no_lookahead(
+    function: Any,
+    data: Any,
+    *,
+    accept: Sequence[str] = ("PROVED", "UNDECIDED"),
+    suppress: str | None = None,
+    **options: Any,
+) -> Verdict:
+    """`check_pipeline` as an assertion: the verdict, or PrefixLeakError that shows it.
+
+    `options` are those of `check_pipeline`; `suppress` accepts the verdict all the same for a stated reason.
+
+    >>> import numpy as np
+    >>> assert_no_lookahead(np.cumsum, np.arange(8.0)).status.name
+    'UNDECIDED'
+    """
+    return accept_or_raise(check_pipeline(function, data, **options), accept, suppress)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+# -- which cuts ---------------------------------------------------------------------------------------------------
+
+
+def _plan(runner: Runner, cuts: int | str | Iterable[int] | None) -> tuple[list[Replay], int]:
+    """The replays to run, and how many calls are left to spend when none of them finds anything."""
+    clock, every = runner.clock, all_cuts(runner.clock)
+    if cuts is not None:
+        return _thorough(_wanted(clock, every, cuts, runner.seed)), 0
+    full = (1 + len(REPLACEMENTS)) * len(every)
+    if full <= CALLS - 2 or (full * runner.seconds <= SECONDS and len(every) <= 2000):
+        return _thorough(every), 0
+    inputs = len(runner.source.names)
+    reserve = (min(inputs, MOST_CARRIERS) if inputs > 1 else 0) + (2 if runner.source.groups is not None else 0) + 4
+    calls = CALLS - runner.calls - reserve
+    special = special_cuts(runner.source, clock)[: int(0.4 * calls) // 3]
+    spread = [
+        c for c in spread_cuts(clock, (calls - 3 * len(special)) // 2, runner.seed) if c not in set(special.tolist())
+    ]
+    plan = [Replay(int(c), kind) for c in special for kind in (TRUNCATION, "high", "low")]
+    return plan + _alternating(spread), reserve
+
+
+def _wanted(clock: Clock, every: np.ndarray, cuts: int | str | Iterable[int], seed: int) -> np.ndarray:
+    if isinstance(cuts, str):
+        if cuts != "all":
+            raise ValueError(f"cuts = {cuts!r} is unknown; pass 'all', a number of cuts, or the cuts")
+        return every
+    if isinstance(cuts, (int, np.integer)):
+        if isinstance(cuts, bool) or cuts < 1:
+            raise ValueError(f"cuts = {cuts} is too few; pass at least 1")
+        return spread_cuts(clock, int(cuts), seed)
+    wanted = np.array(sorted({int(c) for c in cuts}))
+    outside = wanted[(wanted < every[0]) | (wanted > every[-1])]
+    if outside.size:
+        raise ValueError(f"cuts names {outside[0]}; pass ranks of time from {every[0]} to {every[-1]}")
+    if not wanted.size:
+        raise ValueError("cuts is empty; pass at least one")
+    return wanted
+
+
+def _thorough(cuts: Iterable[int]) -> list[Replay]:
+    return [Replay(int(c), kind) for c in cuts for kind in (TRUNCATION, *REPLACEMENTS)]
+
+
+def _alternating(cuts: Iterable[int]) -> list[Replay]:
+    """Truncation and one replacement per cut, beyond and within the data's range in turn."""
+    found = []
+    for i, c in enumerate(cuts):
+        found += [Replay(int(c), TRUNCATION), Replay(int(c), REPLACEMENTS[i % len(REPLACEMENTS)])]
+    return found
+
+
+def _shortest_prefix(runner: Runner, summaries: Sequence[Summary], tries: int = 4) -> list[Summary]:
+    """Closer in on the shortest prefix that the function accepts, when it refused some."""
+    cuts = {s.replay.cut: s.failed for s in summaries if s.replay.kind == TRUNCATION}
+    refused = [c for c, failed in cuts.items() if failed]
+    found: list[Summary] = []
+    while refused and len(found) < tries:
+        low = max(refused)
+        above = [c for c, failed in cuts.items() if not failed and c > low]
+        if not above or min(above) - low < 2:
+            break
+        found.append(runner.run(Replay((low + min(above)) // 2, TRUNCATION)))
+        cuts[found[-1].replay.cut] = found[-1].failed
+        refused = [c for c, failed in cuts.items() if failed]
+    return found
+
+
+def _check_prefixes(summaries: Sequence[Summary]) -> None:
+    if summaries and all(s.failed for s in summaries):
+        raise ValueError(
+            f"function raises {summaries[-1].failed} on every replay; it must accept other data of this kind"
+        )
+
+
+def _refine(runner: Runner, summaries: Sequence[Summary], labels: set[str]) -> list[Summary]:
+    """Every cut before a column's first leaking row, in order, until it leaks: that row is then its first."""
+    first: dict[int, int] = {}
+    done = {s.replay for s in summaries}
+    for s in summaries:
+        for number, finding in s.findings:
+            if runner.base.names[number] not in labels:
+                first[number] = min(first.get(number, finding.rank), finding.rank)
+    found = []
+    open_columns = set(first)
+    for cut in all_cuts(runner.clock):
+        open_columns = {number for number in open_columns if first[number] > cut}
+        if not open_columns:
+            break
+        for replay in _thorough([cut]):
+            if replay not in done:
+                found.append(runner.run(replay))
+                for number, finding in found[-1].findings:
+                    if number in first:
+                        first[number] = min(first[number], finding.rank)
+    return found
+
+
+# -- what it means ------------------------------------------------------------------------------------------------
+
+
+def _verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: Any, group: Any) -> Verdict:
+    found = _claims(runner, summaries)
+    carriers = _carriers(runner, found)
+    columns, witness, ranks = [], None, {}
+    for number, name in enumerate(runner.base.names):
+        hits = found.get(number, [])
+        column = _column(runner, number, hits, summaries, carriers.get(number), name in labels)
+        columns.append(column)
+        if hits:
+            kept = [f.ranks for _, f in hits if f.ranks is not None]
+            ranks[name] = _runs(np.unique(np.concatenate(kept))) if kept else None
+        if column.status is Status.REFUTED and witness is None:
+            witness = PipelineWitness(_record(runner, name, _earliest(hits), time, group), runner)
+    leaking = [c for c in columns if c.status is Status.REFUTED]
+    cuts = sorted({s.replay.cut for s in summaries})
+    share = (
+        "every cut"
+        if len(cuts) == len(all_cuts(runner.clock))
+        else f"{len(cuts)} of {len(all_cuts(runner.clock))} cuts"
+    )
+    about = f"{len(columns)} column{'s' * (len(columns) != 1)} over {runner.source.n} rows"
+    status = Status.REFUTED if leaking else Status.UNDECIDED
+    said = f"{len(leaking)} look{'s' * (len(leaking) == 1)} ahead" if leaking else "no leak on these cuts"
+    return Verdict(
+        "pipeline",
+        f"{about}, {share}, {runner.calls} calls: {said}",
+        status,
+        claims=("T17",),
+        evidence=_evidence(runner, summaries, found, labels),
+        assumptions=("the function's result depends on its argument alone", "the cuts that were run, and no others"),
+        witness=witness,
+        reasons=_reasons(runner, summaries, bool(leaking)),
+        boundary=runner.clock.boundary,
+        columns=tuple(columns),
+        details={
+            "cuts": cuts,
+            "calls": runner.calls,
+            "aligned_by": runner.aligner.mode,
+            "leaking_ranks": ranks,
+            "noise": {n: size for n, size in zip(runner.base.names, runner.noise, strict=True) if size},
+            "seed": runner.seed,
+        },
+        versions=versions_of("numpy", *([] if runner.source.library == "numpy" else [runner.source.library])),
+        input_hash=runner.source.fingerprint(),
+    )
+
+
+Hits = list[tuple[Replay, Finding]]
+
+
+def _claims(runner: Runner, summaries: Iterable[Summary]) -> dict[int, Hits]:
+    """The findings by column, without those of columns whose own noise explains them."""
+    found: dict[int, Hits] = {}
+    for s in summaries:
+        for number, finding in s.findings:
+            found.setdefault(number, []).append((s.replay, finding))
+    return {n: hits for n, hits in found.items() if not runner.noise[n] or _beyond_noise(runner, n, hits)}
+
+
+def _beyond_noise(runner: Runner, number: int, hits: Hits) -> bool:
+    """Whether repeated runs on both inputs stay apart by much more than each scatters."""
+    replay, finding = _earliest(hits)
+    before, after = [], []
+    for _ in range(3):
+        base = runner.again()
+        difference = runner.difference(replay, base=base)
+        entries = difference.changed[number]
+        at = entries[entries >= 0][difference.base.steps[entries[entries >= 0]] == finding.rank]
+        if not len(at):
+            return False
+        x, y = difference.values(number, int(at[0]))
+        if not all(isinstance(v, (int, float)) for v in (x, y)):
+            return False
+        before.append(float(x))
+        after.append(float(y))
+    gap = max(min(after) - max(before), min(before) - max(after))
+    return gap > 5 * max(np.ptp(before), np.ptp(after))
+
+
+def _earliest(hits: Hits) -> tuple[Replay, Finding]:
+    return min(hits, key=lambda hit: (hit[1].rank, hit[0].kind == TRUNCATION, hit[0].cut))
+
+
+def _column(
+    runner: Runner, number: int, hits: Hits, summaries: Sequence[Summary], carrier: str | None, label: bool
+) -> Column:
+    name = runner.base.names[number]
+    compared = sum(s.compared for s in summaries)
+    score = sum(f.count for _, f in hits) / compared if compared else None
+    noise = runner.noise[number]
+    noisy = f"; non-deterministic: two runs on equal input differ by up to {noise:.3g}" if noise else ""
+    if not hits:
+        above = " above that" if noise else ""
+        note = "declared a label" if label else f"no leak on these cuts{above}"
+        return Column(name, Status.UNDECIDED, note + noisy, score=score)
+    finding = _earliest(hits)[1]
+    steps = max(r.cut + 1 - f.rank for r, f in hits)
+    ranks = runner.clock.ranks
+    reach: int | str = "whole series" if ranks > 5 and steps >= 0.85 * (ranks - 1) else steps
+    through = "length" if all(r.kind == TRUNCATION for r, _ in hits) else "value"
+    how = "looks ahead over the whole series" if reach == "whole series" else f"looks ahead {_steps(runner, steps)}"
+    if steps == 0:
+        how = "uses its own row, which the boundary forbids"
+    by = "the length of the series" if through == "length" else carrier and f"column {carrier}"
+    before, after = map(_shown, finding.values)
+    detail = f"{how}; first at {finding.label}: {before} becomes {after}"
+    detail += f"; carried by {by}" if by else ""
+    detail += f"; {score:.2%} of settled values rewritten" if score is not None else ""
+    if label:
+        return Column(name, Status.UNDECIDED, f"declared a label, which may look ahead: {detail}{noisy}", score=score)
+    values = finding.values
+    return Column(name, Status.REFUTED, detail + noisy, finding.row, reach, values, carrier, through, score)
+
+
+def _steps(runner: Runner, steps: int) -> str:
+    unit = "row" if runner.clock.instants is None else "instant"
+    return f"{steps} {unit}{'s' * (steps != 1)}"
+
+
+def _record(runner: Runner, name: str, hit: tuple[Replay, Finding], time: Any, group: Any) -> dict[str, Any]:
+    replay, finding = hit
+    later = np.flatnonzero(~runner.clock.kept(replay.cut))
+    return {
+        "column": name,
+        "row": finding.row,
+        "later": int(later[0]),
+        "label": finding.label,
+        "after": runner.clock.describe(replay.cut),
+        "cut": replay.cut,
+        "how": replay.kind,
+        "seed": runner.seed,
+        "values": finding.values,
+        "time": time if isinstance(time, str) else None,
+        "group": group if isinstance(group, str) else None,
+        "boundary": runner.clock.boundary.to_dict(),
+    }
+
+
+# -- who carries it -----------------------------------------------------------------------------------------------
+
+
+def _carriers(runner: Runner, found: Mapping[int, Hits]) -> dict[int, str]:
+    """Per leaking column: the input columns, and for panels the groups, through which the future reaches it."""
+    names = [str(name) for name in runner.source.names]
+    open_columns = {n: {r for r, _ in hits if r.kind != TRUNCATION} for n, hits in found.items()}
+    open_columns = {n: replays for n, replays in open_columns.items() if replays}
+    if len(names) == 1:
+        carried = dict.fromkeys(open_columns, names[0])
+    else:
+        carried = {}
+        spent = 0
+        while open_columns:
+            replay = max(
+                {r for replays in open_columns.values() for r in replays},
+                key=lambda r: (sum(r in replays for replays in open_columns.values()), -r.cut, r.kind),
+            )
+            covered = {n for n, replays in open_columns.items() if replay in replays}
+            open_columns = {n: replays for n, replays in open_columns.items() if n not in covered}
+            if runner.seconds * len(names) > SECONDS / 10 and spent + min(len(names), MOST_CARRIERS) > MOST_CARRIERS:
+                break
+            carried.update(_through(runner, replay, covered, names))
+            spent += len(names)
+    return {n: text + _across(runner, n, found[n]) for n, text in carried.items()}
+
+
+def _through(runner: Runner, replay: Replay, covered: set[int], names: list[str]) -> dict[int, str]:
+    """Replace the future of one input column at a time (of halves of them, where there are many)."""
+    columns = runner.source.names
+    carriers: dict[int, list[str]] = {n: [] for n in covered}
+    if len(columns) > MOST_CARRIERS and runner.seconds * len(columns) > SECONDS / 10:
+        number = min(covered)
+        suspects = list(columns)
+        while len(suspects) > 1:
+            half = suspects[: len(suspects) // 2]
+            suspects = half if _changes(runner, replay, half, number) else suspects[len(half) :]
+        return (
+            {number: str(suspects[0])}
+            if _changes(runner, replay, suspects, number)
+            else {number: "several columns together"}
+        )
+    for name, shown in zip(columns, names, strict=True):
+        try:
+            difference = runner.difference(replay, only={name})
+        except Refused:
+            continue
+        for n in covered:
+            if difference.count(n):
+                carriers[n].append(shown)
+    return {n: _some(found) if found else "several columns together" for n, found in carriers.items()}
+
+
+def _changes(runner: Runner, replay: Replay, only: Sequence[str], number: int) -> bool:
+    try:
+        return runner.difference(replay, only=set(only)).count(number) > 0
+    except Refused:
+        return False
+
+
+def _some(names: Sequence[str], most: int = 4) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _across(runner: Runner, number: int, hits: Hits) -> str:
+    """For panels: whether the row's own group or other groups carry the leak."""
+    groups = runner.source.groups
+    values = [(r, f) for r, f in hits if r.kind != TRUNCATION]
+    if groups is None or not values or runner.aligner.mode == "times":
+        return ""
+    replay, finding = _earliest(values)
+    own = groups == groups[finding.row]
+    parts = []
+    for text, where in (("its own group", own), ("other groups", ~own)):
+        try:
+            difference = runner.difference(replay, where=where)
+        except Refused:
+            continue
+        entries = difference.changed[number]
+        rows = difference.base.key[entries[entries >= 0]]
+        if bool((rows == finding.row).any()):
+            parts.append(text)
+    return f", through {' and '.join(parts)}" if parts else ""
+
+
+# -- remarks ------------------------------------------------------------------------------------------------------
+
+
+def _evidence(
+    runner: Runner, summaries: Sequence[Summary], found: Mapping[int, Hits], labels: set[str]
+) -> tuple[Evidence, ...]:
+    guilty = {r for n, hits in found.items() if runner.base.names[n] not in labels for r, _ in hits}
+    pieces = []
+    for title, kinds in (("truncation", (TRUNCATION,)), ("perturbation", REPLACEMENTS)):
+        ran = [
+            s for s in summaries if s.replay.kind in kinds and not s.failed and s.rows + (s.replay.kind != TRUNCATION)
+        ]
+        hit = {s.replay for s in ran} & guilty
+        if not ran:
+            pieces.append(Evidence("replay", None, f"{title}: the function accepted no such input"))
+            continue
+        cuts = len({s.replay.cut for s in ran})
+        plural = "s" * (len(ran) != 1)
+        detail = f"{title}: {len(ran)} replay{plural} at {cuts} cut{'s' * (cuts != 1)}, {len(hit)} rewrote settled rows"
+        pieces.append(Evidence("replay", not hit, detail))
+    return tuple(pieces)
+
+
+def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple[str, ...]:
+    clock = runner.clock
+    cuts = sorted({s.replay.cut for s in summaries})
+    shown = [clock.describe(c) for c in cuts]
+    if len(shown) > 8:
+        shown = [*shown[:4], f"… {len(shown) - 8} more …", *shown[-4:]]
+    reasons = [f"cut after {', '.join(shown)}"]
+    if runner.mutates is not None:
+        reasons.append(f"function changes {runner.mutates} in place; it was given copies, so let it copy its input")
+    refused = [s for s in summaries if s.failed and s.replay.kind == TRUNCATION]
+    if refused:
+        taken = [s.rows for s in summaries if not s.failed and s.replay.kind == TRUNCATION and s.rows]
+        shortest = (
+            f"the shortest prefix it accepts among those tried has {min(taken)} rows"
+            if taken
+            else "it accepts none tried"
+        )
+        longest = max(refused, key=lambda s: s.rows)
+        reasons.append(f"function raises {longest.failed} on a prefix of {longest.rows} rows; {shortest}")
+    wrong = [s for s in summaries if s.failed and s.replay.kind != TRUNCATION]
+    if wrong:
+        reasons.append(
+            f"function raises {wrong[0].failed} when rows after {clock.describe(wrong[0].replay.cut)} are replaced"
+        )
+    noisy = [f"{n} by up to {size:.3g}" for n, size in zip(runner.base.names, runner.noise, strict=True) if size]
+    if noisy:
+        reasons.append(
+            f"function disagrees with itself on equal input ({_some(noisy)}); fix its seed to check it closely"
+        )
+    reasons += runner.source.notes
+    if type(runner.function).__name__ == "_Transform":
+        reasons.append("the object was fitted beforehand; what it learnt from later rows then is not seen here")
+    if leaks:
+        reasons.append(REMEDY)
+    return tuple(reasons)
+
+
+__all__ = ["Column", "PipelineWitness", "Source", "assert_no_lookahead", "check_pipeline", "differs"]
