@@ -55,8 +55,8 @@ def derive() -> Derivation:
                 "associativity, for all shapes; the same for F and V",
             ),
             derivation.cases(
-                "so inputs with ΠK = ΠK′, ΠV = ΠV′ give the same compressed keys and values, and the same output: every "
-                "head with entries 0, 1 that passes is safe",
+                "so inputs with ΠK = ΠK′, ΠV = ΠV′ give the same compressed keys and values, and the same output: "
+                "every head with entries 0, 1 that passes is safe",
                 small_heads,
                 lambda h: not h.safe_by_support() or h.safe_by_definition(),
                 "r = n = 2, all masks, decided from the definition in ℚ(κ, v, e^κ)",

@@ -54,7 +54,7 @@ def wronskian(a: list[Expr], x: Expr) -> Matrix:
 
 
 def small_heads() -> Iterator[tuple[Head]]:
-    """Three slots, two positions, position 1 forbidden: every E of zeros and ones, F of zeros and ones on position 0."""
+    """Three slots, two positions, 1 forbidden: every E of zeros and ones, F of zeros and ones on position 0."""
     for entries in product((0, 1), repeat=9):
         e = [entries[2 * s : 2 * s + 2] for s in range(3)]
         yield (Head.of(e, [(entries[6 + s], 0) for s in range(3)], forbidden=[1]),)
@@ -109,7 +109,7 @@ def derive() -> Derivation:
             "independence",
         ),
         derivation.lemma(
-            "So y does not depend on V_J iff for each distinct row a of E on S and each j ∈ J: Σ_{E[s]=a} F[s,j] = 0. This is (1).",
+            "So y does not depend on V_J iff Σ_{E[s]=a} F[s,j] = 0 for each row a of E on S, each j ∈ J: this is (1).",
             "group equal exponents, then independence",
             "exact_criterionP",
             r"\sum_{s\in S,\,E_s=a}F_{sj}=0",
@@ -119,7 +119,10 @@ def derive() -> Derivation:
             sympy.diff(y, kappa[1]) * bottom**2,
             pair_sum(e3, f3, kappa, v, 1),
             "quotient rule: a covariance as a sum over pairs; free entries",
-            latex=r"D^2\frac{\partial y}{\partial\kappa_j}=\sum_{s<u}e^{(E_s+E_u)\cdot\kappa}(E_{sj}-E_{uj})(F_s-F_u)\cdot v",
+            latex=(
+                r"D^2\frac{\partial y}{\partial\kappa_j}"
+                r"=\sum_{s<u}e^{(E_s+E_u)\cdot\kappa}(E_{sj}-E_{uj})(F_s-F_u)\cdot v"
+            ),
         ),
         derivation.lemma(
             "Given (1), y does not depend on κ_J iff for each pair sum c, j ∈ J and i ∉ J the coefficients with "
@@ -129,14 +132,14 @@ def derive() -> Derivation:
             r"\sum_{E_s+E_u=c}(E_{sj}-E_{uj})(F_{si}-F_{ui})=0",
         ),
         derivation.identity(
-            "a finite step: D(κ)D(κ+δe_1)(y(κ+δe_1) − y(κ)) = −Σ_{(s,u)} e^{(E[s]+E[u])·κ + δE[u,1]} (F[s] − F[u])·v",
+            "a finite step: D D′ (y′ − y) = −Σ_{(s,u)} e^{(E[s]+E[u])·κ + δE[u,1]} (F[s] − F[u])·v, κ′ = κ + δe_1",
             top2 * bottom - top * bottom2,
             step_sum(e3, f3, kappa, v, 1, step),
             "expand and rename; free entries. Grouping by E[s]+E[u] = c and E[u,j] = b gives (2′)",
             latex=r"\sum_{\substack{E_s+E_u=c\\E_{uj}=b}}(F_{si}-F_{ui})=0",
         ),
         derivation.identity(
-            "(2′) ⇒ (2): weigh each class by b and add; the two orders of a pair give −(E[s,j] − E[u,j])(F[s,i] − F[u,i])",
+            "(2′) ⇒ (2): weigh each class by b and add; both orders of a pair give −(E[s,j]−E[u,j])(F[s,i]−F[u,i])",
             e_ends[1] * (f_ends[0] - f_ends[1]) + e_ends[0] * (f_ends[1] - f_ends[0]),
             -(e_ends[0] - e_ends[1]) * (f_ends[0] - f_ends[1]),
             "pair by pair",
@@ -147,7 +150,7 @@ def derive() -> Derivation:
             "pairs_cancel_steps",
         ),
         derivation.cases(
-            "(2) and (2′) agree on every head of three slots with E of zeros and ones and F of zeros and ones on position 0",
+            "(2) and (2′) agree on every head of three slots with entries 0, 1, F being 0 on the forbidden position",
             small_heads,
             lambda h: h.safe_by_criterion() == h.safe_by_steps(),
             "512 heads, exact arithmetic",
@@ -201,8 +204,8 @@ def derive() -> Derivation:
             "weights sum to 1",
         ),
         derivation.lemma(
-            "Together: a softmax head is safe iff (1) and (2) hold at every query that sees a slot, for all sizes; this is "
-            "a finite list of identities between rationals, so it is decidable.",
+            "Together: a softmax head is safe iff (1) and (2) hold at every query that sees a slot, for all sizes; this "
+            "is a finite list of identities between rationals, so it is decidable.",
             "the steps above",
             "exact_criterionP",
         ),
@@ -284,13 +287,13 @@ def replay() -> str:
         exact_value = h.output([Rational(0)] * 2, [Rational(1), Rational(int(v1))])
         expect(exact_value == 2, f"in exact arithmetic the output is {exact_value}")
     expect(outputs == [2.0, 0.0], f"floats give {outputs}")
-    return f"F = [[1,1],[3,−1]] with equal E rows: {outputs[0]} in floats, {outputs[1]} once v_1 = 1e17, 2 in exact arithmetic"
+    return f"F = [[1,1],[3,−1]], equal E rows: {outputs[0]} in floats, {outputs[1]} once v_1 = 1e17; exactly 2"
 
 
 CLAIM = Claim(
     id="T11",
     title="The exact criterion",
-    statement="A softmax head is safe iff two finite lists of sums vanish: F over equal E rows; pairs with equal E sums.",
+    statement="A softmax head is safe iff finitely many sums vanish: F over equal E rows; pairs with equal E sums.",
     latex=(
         r"\sum_{E_s=a}F_{sj}=0\quad\text{and}\quad\sum_{E_s+E_u=c}(E_{sj}-E_{uj})(F_{si}-F_{ui})=0"
         r"\qquad(j\in J,\ i\notin J)"

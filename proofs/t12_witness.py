@@ -81,10 +81,10 @@ def derive() -> Derivation:
             "separating_point",
         ),
         derivation.identity(
-            "with κ separating the rows, (1) fails iff the polynomial Σ_a (Σ_{E[s]=a} F[s,j]) t^{a·κ} is not 0: e.g. 2t³ − 2t³ + t",
-            2 * t**3 - 2 * t**3 + t,
-            t,
-            "distinct powers do not cancel; equal ones add. At t = e^{1/k} it is not 0, since e^{1/k} is transcendental",
+            "with κ separating the rows, the output is a sum of distinct powers of t = e^{1/k}: none cancel another",
+            sympy.Add(*(c * t**p for c, p in zip(slack, (0, 1, 3), strict=True))).as_poly(t).all_coeffs(),
+            [slack[2], 0, slack[1], slack[0]],
+            "and e^{1/k} is the root of no polynomial over ℚ but 0 (Lindemann–Weierstrass)",
             latex="",
         ),
         *(
@@ -145,7 +145,7 @@ def derive() -> Derivation:
             latex=r"|\partial y/\partial\kappa_j|\le\tfrac14\,\mathrm{range}_sE_{sj}\,\mathrm{range}_s(FV)_s",
         ),
         derivation.positive(
-            "a finite step multiplies slot weights by between m and T: the odds of any set A of slots grow at most T/m-fold",
+            "a finite step multiplies slot weights by m to T: the odds of a set A of slots grow at most T/m-fold",
             most * (p[0] + p[1]) * (p[2] * (least + beta[0]) + p[3] * (least + beta[1]))
             - (p[0] * (most - alpha[0]) + p[1] * (most - alpha[1])) * least * (p[2] + p[3]),
             "two slots in A with factors T − α, two outside with factors m + β",
@@ -164,7 +164,7 @@ def derive() -> Derivation:
             latex="",
         ),
         derivation.identity(
-            "so two slots are the worst case; there tanh(h/4) minus the step is tanh(h/4)(cosh x − 1)/(cosh x + cosh(h/2))",
+            "two slots are the worst case: tanh(h/4) minus the step is tanh(h/4)(cosh x − 1)/(cosh x + cosh(h/2))",
             sympy.tanh(h / 4) - step,
             sympy.tanh(h / 4) * (sympy.cosh(x) - 1) / (sympy.cosh(x) + sympy.cosh(h / 2)),
             "h the step of the log-odds, x its middle",
@@ -209,7 +209,7 @@ def enclosure(digits: int) -> str:
 
 
 def property_check(rng: random.Random) -> str:
-    """Random heads: a witness exists iff the head is not safe by definition; it replays through the head's own formula."""
+    """Random heads: a witness exists iff the head is not safe by definition; it replays through the head itself."""
     count, leaks = 60, 0
     for _ in range(count):
         h = random_head(rng)
@@ -267,7 +267,7 @@ def exact() -> str:
 CLAIM = Claim(
     id="T12",
     title="Every leak has a witness",
-    statement="For rational E, F every leak has two explicit inputs whose outputs differ, exactly; and its size is bounded.",
+    statement="For rational E, F every leak has two explicit inputs whose outputs differ; and its size is bounded.",
     latex=r"|\Delta y|\le\mathrm{range}_s(FV)_s\tanh\left(|\Delta\kappa_j|\,\mathrm{range}_sE_{sj}/4\right)",
     source="ours; Lindemann–Weierstrass",
     derive=derive,
@@ -276,7 +276,7 @@ CLAIM = Claim(
     property=property_check,
     theorems=("separating_point", "witness_multiple"),
     reading=(
-        "With d = 1 and q = 1 the witness is a pair of key and value vectors that agree wherever the query may look. The "
-        "bounds say how large a leak can be; a small leak is still one."
+        "With d = 1 and q = 1 the witness is a pair of key and value vectors that agree wherever the query may look. "
+        "The bounds say how large a leak can be; a small leak is still one."
     ),
 )

@@ -62,7 +62,7 @@ def largest(supports: tuple[int, int]) -> int:
 
 
 def rival_heads() -> list[Head]:
-    """Slots with equal rows of E and F = 1, −1, 1 at the forbidden position: two pairs are safe, all three together leak."""
+    """Equal rows of E and F = 1, −1, 1 at the forbidden position: two pairs of slots are safe, all three leak."""
     e, f = [[0, 0]] * 3, [[1, 1], [3, -1], [2, 1]]
     return [Head.of(e, f, seen=seen, forbidden=[1]) for seen in ((0, 1), (1, 2), (0, 1, 2))]
 
@@ -100,7 +100,7 @@ def derive() -> Derivation:
                 "release ≤ t for some slot iff t is at least the least release",
             ),
             derivation.cases(
-                "there is in general no largest mask that is safe by T11: two sets of slots are safe, their union leaks",
+                "in general no mask is the largest that is safe by T11: two sets of slots are safe, their union leaks",
                 lambda: [tuple(rival_heads())],
                 lambda first, second, union: (
                     first.safe_by_definition() and second.safe_by_definition() and not union.safe_by_definition()
@@ -129,7 +129,7 @@ def exact() -> str:
 
 
 def property_check(rng: random.Random) -> str:
-    """Random designs: each entry of the largest mask is safe by definition, each entry left out leaks for some E and F."""
+    """Random slots: safe by definition, seen alone, exactly where the largest mask shows them."""
     count = 25
     for _ in range(count):
         n = rng.randint(2, 3)

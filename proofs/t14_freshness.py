@@ -40,7 +40,7 @@ def even_releases(n: int, r: int) -> list[int]:
     [2, 5]
     """
     gap = bound(n, r)
-    return [p for p in range(gap, n, gap + 1)][:r]
+    return list(range(gap, n, gap + 1))[:r]
 
 
 def release_sets(n: int) -> list[tuple[int, ...]]:
@@ -57,14 +57,14 @@ def derive() -> Derivation:
         "T14: freshness",
         (
             derivation.cases(
-                f"what a query misses is the gap after the last release before it: every set of releases, n ≤ {LARGEST_N}, "
-                "query by query",
+                f"what a query misses is the gap after the last release before it: every set of releases, "
+                f"n ≤ {LARGEST_N}, query by query",
                 lambda: ((n, s) for n in range(1, LARGEST_N + 1) for s in release_sets(n)),
                 lambda n, s: staleness(s, n) == max(t - max((p for p in s if p <= t), default=-1) for t in range(n)),
                 "a visible slot reads no further than its release, and is released at t or before (T13)",
             ),
             derivation.identity(
-                "at most r releases leave at least n − r positions unreleased, in at most r + 1 gaps (n = q(r+1) + m, m ≤ r)",
+                "r releases leave at least n − r positions unreleased, in at most r + 1 gaps (n = q(r+1) + m, m ≤ r)",
                 n - r,
                 (r + 1) * (q - 1) + m + 1,
                 "q = ⌊n/(r+1)⌋",
@@ -95,7 +95,7 @@ def derive() -> Derivation:
                 "tried one by one",
             ),
             derivation.lemma(
-                "The same for all n and r: ⌈(n−r)/(r+1)⌉ = ⌊n/(r+1)⌋, and any mask that passes T10 is inside the largest.",
+                "The same for all n and r: ⌈(n−r)/(r+1)⌉ = ⌊n/(r+1)⌋, and a mask that passes T10 is inside the largest.",
                 "the two inequalities above; pigeonhole; T13",
                 "staleness_bound",
             ),
@@ -141,7 +141,7 @@ def property_check(rng: random.Random) -> str:
 CLAIM = Claim(
     id="T14",
     title="Freshness",
-    statement="With r slots some query sees none of its last ⌊n/(r+1)⌋ positions, under any mask that passes T10; attained.",
+    statement="With r slots some query sees none of its last ⌊n/(r+1)⌋ positions, if the mask passes T10; attained.",
     latex=r"\max_t\,\mathrm{stale}(t)\ge\left\lfloor\frac{n}{r+1}\right\rfloor",
     source="ours",
     derive=derive,

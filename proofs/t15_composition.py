@@ -64,9 +64,8 @@ def by_time() -> Relation:
 def averaging_layer(allowed: Relation, values: Matrix) -> Matrix:
     """A compressed head with E = 0, F = I, slot j visible to t iff allowed(t, j): the mean of what t may use."""
     n = values.rows
-    slots = [row for row in allowed]
     return attention.compressed_attention(
-        sympy.ones(n, 1), sympy.zeros(n, 1), values, sympy.zeros(n, n), sympy.eye(n), visible=slots
+        sympy.ones(n, 1), sympy.zeros(n, 1), values, sympy.zeros(n, n), sympy.eye(n), visible=allowed
     )
 
 
@@ -107,8 +106,8 @@ def derive() -> Derivation:
         "T15: composition",
         (
             derivation.cases(
-                "through a stack, t depends on what the layer below allows to what t may use: within the boundary for all "
-                "layers iff it is transitive (every relation on three positions)",
+                "through a stack, t depends on what the layer below allows to what t may use: within the boundary "
+                "for all layers iff it is transitive (every relation on three positions)",
                 lambda: relations(3),
                 lambda a: inside(compose(a, a), a) == is_transitive(a),
                 "A∘A ⊆ A is transitivity; each layer may use all that A allows",
@@ -126,7 +125,7 @@ def derive() -> Derivation:
                 "every such relation on three positions",
             ),
             derivation.lemma(
-                "For every n, every number of layers and every reflexive and transitive boundary a stack of safe layers, "
+                "For every n, any number of layers and every reflexive and transitive boundary a stack of safe layers, "
                 "position-wise maps and residual sums is safe.",
                 "induction on the layers with the two steps above",
                 "stack_safe",
@@ -150,7 +149,7 @@ def derive() -> Derivation:
                 "the sum adds the position's own input",
             ),
             derivation.cases(
-                "by time, available = (1,1,5), decision = (2,5,5): the averaging head passes T10, the boundary is not transitive",
+                "by time, available = (1,1,5), decision = (2,5,5): an averaging head passes T10; not transitive",
                 lambda: [(by_time(),)],
                 lambda a: layer_is_safe(a) and not is_transitive(a) and not a[0][2],
                 "0 ← 1 ← 2 but not 0 ← 2",
@@ -165,8 +164,8 @@ def derive() -> Derivation:
                 "it is (x_0+x_1)/4 + (x_0+x_1+x_2)/6",
             ),
             derivation.different(
-                "a leaking layer makes the stack leak for some weights: a residual layer whose output weights are 0 is the "
-                "identity, and the leak passes through it",
+                "a leaking layer makes the stack leak for some weights: a residual layer whose output weights are 0 is "
+                "the identity, and the leak passes through it",
                 (leaky + zero)[0, 0],
                 (leaky + zero)[0, 0].subs(x[2], 0),
                 "the article's projection, values and keys equal to x",
@@ -190,7 +189,7 @@ def _good_boundaries(n: int, cut: int) -> bool:
 
 
 def exact() -> str:
-    """`Boundary.is_reflexive` and `is_transitive` agree with the definitions here on every relation of three positions."""
+    """`Boundary.is_reflexive` and `is_transitive` agree with the definitions on every relation of three positions."""
     from ..causal.boundary import Boundary
 
     count = 0
@@ -225,14 +224,14 @@ def property_check(rng: random.Random) -> str:
 CLAIM = Claim(
     id="T15",
     title="Composition",
-    statement="For a reflexive and transitive boundary safe layers stack to a safe model; by-time boundaries can fail it.",
+    statement="Under a reflexive and transitive boundary safe layers stack to a safe model; by-time ones can fail.",
     latex=r"I\subseteq A,\ A\circ A\subseteq A\ \Rightarrow\ \text{stacks of safe layers are safe}",
     source="ours",
     derive=derive,
     exact=exact,
     property=property_check,
     reading=(
-        "Prefix, packed documents and bidirectional boundaries qualify. Under a strict or lagged boundary a residual sum "
-        "already leaks a position to itself; a by-time boundary may lose transitivity."
+        "Prefix, packed documents and bidirectional boundaries qualify. Under a strict or lagged boundary a residual "
+        "sum already leaks a position to itself; a by-time boundary may lose transitivity."
     ),
 )
