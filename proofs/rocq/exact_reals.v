@@ -1,0 +1,92 @@
+(** T10–T12 and the verified checker for the real exponential and the scale 1/sqrt d of the article.
+
+    Glossary
+      R         the real numbers, as MathComp-Analysis axiomatises or constructs them (realType)
+      expR      the exponential, the sum of its power series
+      softmax_head S q K V    sum over visible slots of exp(q . (E K)_s / sqrt d) (F V)_s, over the sum of the exponentials
+
+    Headline theorems:
+      T11  expR_exponential       the real exponential is positive, multiplicative and injective
+      T11  softmax_headE          what the head computes, spelled out
+      T10  support_safe_reals     the support condition makes the softmax head prefix-safe
+      T11  exact_criterion_reals  the softmax head is prefix-safe iff the criterion holds at every query that sees a slot
+      T11  checker_reals          exact_safe … = true iff the softmax head of these rational matrices is prefix-safe
+      T10  support_checker_reals  support_safe … = true implies it
+      T12  witness_reals          a leak of a softmax head has a witness among finitely many natural inputs
+
+    Axioms: the three classical ones of MathComp-Analysis (propositional and functional extensionality, constructive
+    indefinite description). *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp.analysis Require Import reals sequences exp.
+From AttnProof Require Import independence causal_head support exact witness rationals checker.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Reals.
+
+Variable R : realType.
+
+Theorem expR_exponential : exponential (@expR R).
+Proof. by split; [exact: expR_gt0 | exact: expRD | exact: expR_inj]. Qed.
+
+(** The scale 1/sqrt d. *)
+Definition root_scale (d : nat) : R := (Num.sqrt d%:R)^-1.
+
+Lemma root_scale_neq0 d : (0 < d)%N -> root_scale d != 0.
+Proof. by move=> d_gt0; rewrite invr_eq0 gt_eqF // sqrtr_gt0 ltr0n. Qed.
+
+Definition softmax_head r n d dv (E F : 'M[R]_(r, n)) := @head R (@expR R) (root_scale d) r n d dv E F.
+
+Definition softmax_prefix_safe r n m d dv (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r) :=
+  prefix_safe (@expR R) (root_scale d) d dv E F allowed visible.
+
+Theorem softmax_headE r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) k :
+  softmax_head E F S q K V 0 k =
+  (\sum_(s | S s) expR ((q *m (E *m K)^T) 0 s / Num.sqrt d%:R) * (F *m V) s k) /
+  \sum_(s | S s) expR ((q *m (E *m K)^T) 0 s / Num.sqrt d%:R).
+Proof. by rewrite /softmax_head headE; congr (_ / _); apply: eq_bigr => s _; rewrite /score /root_scale [_^-1 * _]mulrC. Qed.
+
+Section Theorems.
+
+Variables (r n m d dv : nat).
+Hypotheses (d_gt0 : (0 < d)%N) (dv_gt0 : (0 < dv)%N).
+
+Theorem support_safe_reals (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r) :
+  (forall t, supported E F (allowed t) (visible t)) -> softmax_prefix_safe d dv E F allowed visible.
+Proof. exact: support_prefix_safe. Qed.
+
+Theorem exact_criterion_reals (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r) :
+  softmax_prefix_safe d dv E F allowed visible <->
+  forall t, (exists s, visible t s) -> exact_criterion E F (allowed t) (visible t).
+Proof. exact: (exact_criterionP E F allowed visible expR_exponential (root_scale_neq0 d_gt0)). Qed.
+
+Variables (E F : seq (seq QArith_base.Q)) (allowed visible : seq (seq bool)).
+
+Theorem checker_reals : exact_safe r n m E F allowed visible = true <->
+  softmax_prefix_safe d dv (to_matrix R r n E) (to_matrix R r n F)
+    (to_relation allowed : 'I_m -> pred 'I_n) (to_relation visible).
+Proof. exact: exact_safeP expR_exponential (root_scale_neq0 d_gt0) d_gt0 dv_gt0. Qed.
+
+Theorem support_checker_reals : support_safe r n m E F allowed visible = true ->
+  softmax_prefix_safe d dv (to_matrix R r n E) (to_matrix R r n F)
+    (to_relation allowed : 'I_m -> pred 'I_n) (to_relation visible).
+Proof. exact: support_safe_sound. Qed.
+
+End Theorems.
+
+Theorem witness_reals r n (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r) : (exists s, S s) ->
+  find_witness (@expR R) E F A S = None <->
+  forall q : 'rV[R]_1, query_safe (@expR R) 1 1 E F A S q.
+Proof.
+move=> seen; rewrite find_witnessP //; last exact: expR_exponential.
+split=> [crit q | safe]; first exact: (safe_of_criterion expR_exponential 1 _ crit seen).
+apply: (criterion_of_safe expR_exponential (oner_neq0 R) _ _ seen (safe 1%:M)) => //.
+by apply/eqP => /rowP/(_ 0); rewrite !mxE eqxx; apply/eqP/oner_neq0.
+Qed.
+
+End Reals.
