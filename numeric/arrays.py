@@ -24,22 +24,21 @@ CHUNK_BYTES = 1 << 25  # of one temporary block: large enough for matrix product
 def read(shapes: Mapping[str, str], *, open_below: Sequence[str] = (), **arrays: Any) -> tuple[Any, Any]:
     """The namespace of the arrays and the arrays themselves, checked, in one floating-point dtype.
 
-    `shapes` gives the last axes by name, `{"B": "m r", "F": "r n"}`; equal names are equal sizes, `r` is at most `n`, and
-    leading axes (batch, heads) broadcast. None stays None. Half precision is widened (exactly) to float32, mixed
+    `shapes` gives the last axes by name, `{"B": "m r", "F": "r n"}`; equal names are equal sizes, `r` is at most `n`,
+    and leading axes (batch, heads) broadcast. None stays None. Half precision is widened (exactly) to float32, mixed
     precisions to the widest. Names in `open_below` may hold −∞ (additive masks).
 
-    Raises TypeError for something that is no array, for mixed libraries, and for a dtype that is not real floating point;
-    ValueError for mixed devices, wrong shapes, empty axes, r > n and entries that are not finite. Each names the argument
-    and both shapes.
+    Raises TypeError for something that is no array, for mixed libraries, and for a dtype that is not real floating
+    point; ValueError for mixed devices, wrong shapes, empty axes, r > n and entries that are not finite. Each names
+    the argument and both shapes.
 
     >>> import numpy as np
     >>> xp, (B, F) = read({"B": "m r", "F": "r n"}, B=np.ones((4, 2)), F=np.ones((2, 4)))
     >>> xp.__name__
     'array_api_compat.numpy'
     >>> read({"B": "m r", "F": "r n"}, B=np.ones((4, 2)), F=np.ones((3, 4)))
-    Traceback (most recent call last):
-    ...
-    ValueError: F has shape (3, 4), read as (r, n), which gives r = 3, but B has shape (4, 2) with r = 2; make them agree
+    Traceback (most recent call last): ... ValueError: F has shape (3, 4), read as (r, n): r = 3, but B
+    has shape (4, 2) with r = 2; make them agree
     """
     given = {name: x for name, x in arrays.items() if x is not None}
     xp = _one_library(given)
@@ -108,9 +107,10 @@ def blocks(length: int, step: int) -> list[slice]:
 
 
 def host_values(*named: tuple[str, Any]) -> tuple[np.ndarray, ...]:
-    """Arrays as NumPy arrays, for exact and ball arithmetic, which runs on the CPU. Lazy ones are computed together, once.
+    """Arrays as NumPy arrays, for exact and ball arithmetic on the CPU. Lazy ones are computed together, once.
 
-    Raises TypeError for what is no array or is traced, ValueError for data on another device: nothing is moved silently.
+    Raises TypeError for what is no array or is traced, ValueError for data on another device: nothing is moved
+    silently.
 
     >>> host_values(("x", np.ones(2)))[0].tolist()
     [1.0, 1.0]
@@ -159,8 +159,8 @@ def _one_library(given: Mapping[str, Any]) -> Any:
     for name, other in others:
         if other is not xp:
             raise TypeError(
-                f"{first} of shape {_shape(given[first])} is an array of {_library(xp)}, {name} of shape {_shape(given[name])} "
-                f"one of {_library(other)}; convert one of them"
+                f"{first} of shape {_shape(given[first])} is an array of {_library(xp)}, "
+                f"{name} of shape {_shape(given[name])} one of {_library(other)}; convert one of them"
             )
     return xp
 
@@ -170,8 +170,8 @@ def _one_device(given: Mapping[str, Any]) -> None:
     for (first, here), (name, there) in pairwise(devices.items()):
         if here != there:
             raise ValueError(
-                f"{first} of shape {_shape(given[first])} lies on {here}, {name} of shape {_shape(given[name])} on {there}; "
-                f"move one of them"
+                f"{first} of shape {_shape(given[first])} lies on {here}, "
+                f"{name} of shape {_shape(given[name])} on {there}; move one of them"
             )
 
 
@@ -190,7 +190,7 @@ def _fit(given: Mapping[str, Any], shapes: Mapping[str, str]) -> None:
             before, whose = sizes.setdefault(axis, (size, name))
             if before != size:
                 raise ValueError(
-                    f"{name} has shape {shape}, read as {form}, which gives {axis} = {size}, but {whose} has shape "
+                    f"{name} has shape {shape}, read as {form}: {axis} = {size}, but {whose} has shape "
                     f"{_shape(given[whose])} with {axis} = {before}; make them agree"
                 )
     if "r" in sizes and "n" in sizes and sizes["r"][0] > sizes["n"][0]:

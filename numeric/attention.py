@@ -44,9 +44,9 @@ def scores(Q: Any, K: Any) -> Any:
 def slot_weights(Q: Any, K: Any, E: Any, bias: Any = None) -> Any:
     """`B = softmax(Q (E K)ᵀ/√d + bias)`: how much each query weighs each slot, rows summing to 1.
 
-    Shapes (…, m, d), (…, n, d), (…, r, n), bias (…, m, r) with −∞ where a slot is hidden; result (…, m, r). A query that
-    sees no slot has the row 0. Peak memory: the inputs and three times the result. Dask arrays may be chunked along
-    positions; under `jax.jit` the check for finite entries is off. Raises as `arrays.read` does.
+    Shapes (…, m, d), (…, n, d), (…, r, n), bias (…, m, r) with −∞ where a slot is hidden; result (…, m, r). A query
+    that sees no slot has the row 0. Peak memory: the inputs and three times the result. Dask arrays may be chunked
+    along positions; under `jax.jit` the check for finite entries is off. Raises as `arrays.read` does.
 
     >>> import numpy as np
     >>> half = np.array([[0.5, 0.5, 0], [0, 0, 1]])
@@ -66,8 +66,8 @@ def _slot_weights(Q: Any, K: Any, E: Any, bias: Any) -> Any:
 def compressed_attention(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> Any:
     """Compressed attention `Ȳ = softmax(Q (E K)ᵀ/√d + bias) (F V)` (article, "Compress positions, not features").
 
-    Shapes (…, m, d), (…, n, d), (…, n, d_v), (…, r, n) twice, bias (…, m, r); result (…, m, d_v). A query that sees no slot
-    has output 0. Peak memory O((m + n) r) beside the inputs. Dask, jit and errors as in `slot_weights`.
+    Shapes (…, m, d), (…, n, d), (…, n, d_v), (…, r, n) twice, bias (…, m, r); result (…, m, d_v). A query that sees
+    no slot has output 0. Peak memory O((m + n) r) beside the inputs. Dask, jit and errors as in `slot_weights`.
 
     >>> import numpy as np
     >>> half = np.array([[0.5, 0.5, 0], [0, 0, 1]])
@@ -83,8 +83,8 @@ def full_attention(Q: Any, K: Any, V: Any) -> Any:
     """Full attention `Y = softmax(Q Kᵀ/√d) V`, a block of queries at a time: the m × n weights are never stored.
 
     Shapes (…, m, d), (…, n, d), (…, n, d_v); result (…, m, d_v). Peak memory: inputs, result and about four blocks of
-    32 MiB (one row of weights at least). On Dask each chunk of queries is a task that holds K and V whole. Under `jax.jit`
-    the check for finite entries is off and the loop over blocks is unrolled. Raises as `arrays.read` does.
+    32 MiB (one row of weights at least). On Dask each chunk of queries is a task that holds K and V whole. Under
+    `jax.jit` the check for finite entries is off and the loop over blocks is unrolled. Raises as `arrays.read` does.
 
     >>> import numpy as np
     >>> K = np.array([[1.0], [2], [3]])

@@ -1,8 +1,9 @@
 """One computation over blocks of positions, at once on an array in memory and as tasks on a Dask array.
 
-A function of this floor is written in terms of `parts` (one value per block of positions), `merge` (a tree over them) and
-`call`. On arrays in memory these run at once; where an input is a Dask array they build tasks, and the caller's one
-`compute` runs them on whatever scheduler it has. A task sees blocks as plain arrays of the library inside the Dask array.
+A function of this floor is written in terms of `parts` (one value per block of positions), `merge` (a tree over them)
+and `call`. On arrays in memory these run at once; where an input is a Dask array they build tasks, and the caller's
+one `compute` runs them on whatever scheduler it has. A task sees blocks as plain arrays of the library inside the
+Dask array.
 """
 
 from __future__ import annotations

@@ -110,7 +110,8 @@ def exact_matrix(M: Any, name: str = "M") -> fmpq_mat:
     if isinstance(M, fmpz_mat):
         return fmpq_mat(M)
     rows = exact_rows(M, name)
-    return fmpq_mat(len(rows), len(rows[0]) if rows else 0, [x for row in rows for x in row])
+    width = len(rows[0]) if rows else tuple(getattr(M, "shape", (0, 0)))[1]
+    return fmpq_mat(len(rows), width, [x for row in rows for x in row])
 
 
 def ball_matrix(M: Any, name: str = "M") -> arb_mat:
@@ -274,13 +275,13 @@ def largest_entry(M: arb_mat) -> arb:
 
 
 def singular_values(M: Any) -> list[arb]:
-    """Enclosures of the min(m, n) singular values, largest first, at the current precision, repeated and zero ones included.
+    """Enclosures of the min(m, n) singular values, largest first, repeated and zero ones included.
 
-    With V the approximate eigenvectors of H, the smaller of MᵀM and MMᵀ, everything is verified in balls (at twice the precision,
-    since roots are wanted): `‖VᵀV − 1‖ ≤ β` gives `λ_i(VᵀHV) ∈ [1 − β, 1 + β] λ_i(H)` (Ostrowski), and
-    `|λ_i(G) − g_i| ≤ ‖G − diag g‖_F` for G = VᵀHV with its diagonal sorted (Weyl). That copes with repeated and zero values, on
-    which FLINT's isolation of eigenvalues can fail. Meant for up to some tens of rows. Raises ValueError when the
-    precision is too low to verify anything.
+    With V the approximate eigenvectors of H, the smaller of MᵀM and MMᵀ, everything is verified in balls (at twice
+    the precision, since roots are wanted): `‖VᵀV − 1‖ ≤ β` gives `λ_i(VᵀHV) ∈ [1 − β, 1 + β] λ_i(H)` (Ostrowski), and
+    `|λ_i(G) − g_i| ≤ ‖G − diag g‖_F` for G = VᵀHV with its diagonal sorted (Weyl). That copes with repeated and zero
+    values, on which FLINT's isolation of eigenvalues can fail. Meant for up to some tens of rows. Raises ValueError
+    when the precision is too low to verify anything.
 
     >>> with precision(100):
     ...     [s.contains(w) for s, w in zip(singular_values([[0, 2], [1, 0]]), (2, 1))]

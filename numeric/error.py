@@ -51,10 +51,11 @@ def certified_error(
 ) -> Any:
     """Enclosures of the error that compression makes on these very inputs, in the Frobenius and in the max norm.
 
-    Shapes (m, d), (n, d), (n, d_v), (r, n), (r, n); `bias` (m, r), additive with −∞ hiding a slot, or boolean saying what is
-    visible. Entries are exact (floats are dyadic rationals). Leading axes give an object array of results. The
-    precision doubles until the relative width is below 10^−digits, or the width is below 10^(−digits−20) of ‖Y‖; past
-    `cap_bits` the last, wider, enclosure is returned: it holds all the same. m n ball exponentials, memory O(m + n).
+    Shapes (m, d), (n, d), (n, d_v), (r, n), (r, n); `bias` (m, r), additive with −∞ hiding a slot, or boolean saying
+    what is visible. Entries are exact (floats are dyadic rationals). Leading axes give an object array of results.
+    The precision doubles until the relative width is below 10^−digits, or the width is below 10^(−digits−20) of ‖Y‖;
+    past `cap_bits` the last, wider, enclosure is returned: it holds all the same. m n ball exponentials, memory O(m +
+    n).
 
     A query that sees no slot has output 0. Raises ValueError for shapes that disagree and entries that are not finite.
     Runs on the CPU; lazy arrays are computed together, once.
@@ -97,9 +98,9 @@ class FloatError(NamedTuple):
 def compression_error(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> FloatError:
     """The error of compression in floats, on any array library, a block of queries at a time.
 
-    Shapes as in `attention.compressed_attention`. Peak memory: inputs and about four blocks of 32 MiB. On Dask each chunk of
-    queries is a task that holds K, V and the compressed keys and values. Under `jax.jit` the check for finite entries is
-    off. Raises as `arrays.read` does.
+    Shapes as in `attention.compressed_attention`. Peak memory: inputs and about four blocks of 32 MiB. On Dask each
+    chunk of queries is a task that holds K, V and the compressed keys and values. Under `jax.jit` the check for
+    finite entries is off. Raises as `arrays.read` does.
 
     >>> half = np.array([[0.5, 0.5, 0], [0, 0, 1]])
     >>> K = np.array([[1.0], [2], [3]])
@@ -149,7 +150,7 @@ def _finish(parts: list[FloatError]) -> FloatError:
     return FloatError(xp.sqrt(total.frobenius), total.largest, xp.sqrt(total.full_frobenius))
 
 
-# -- in balls -----------------------------------------------------------------------------------------------------------
+# -- in balls ---------------------------------------------------------------------------------------------------------
 
 
 def _agree(exact: dict[str, fmpq_mat]) -> None:

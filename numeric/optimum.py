@@ -29,8 +29,8 @@ class Truncation(NamedTuple):
     """Brackets of the least error of a rank-r approximation, each of shape (…), up to rounding.
 
     `frobenius_lower ≤ (Σ_{i>r} σ_i²)^{1/2} ≤ frobenius`, the latter the error of the approximation found;
-    `spectral_lower ≤ σ_{r+1} ≤ spectral`; `values` (…, k) are lower bounds on the first k singular values. Only `spectral`
-    depends on chance: it fails with probability at most 1e-10 over the draw.
+    `spectral_lower ≤ σ_{r+1} ≤ spectral`; `values` (…, k) are lower bounds on the first k singular values. Only
+    `spectral` depends on chance: it fails with probability at most 1e-10 over the draw.
     """
 
     frobenius: Any
@@ -53,15 +53,15 @@ def truncation_error(
 ) -> Truncation:
     """The least possible error of a rank-r approximation of `A = softmax(Q Kᵀ/√d)` (Eckart–Young–Mirsky, T6).
 
-    A randomised range finder with k = r + `oversample` columns and `passes` power iterations finds an approximation A_r.
-    A-posteriori: its error is measured, in the Frobenius norm directly and in the spectral norm as in
+    A randomised range finder with k = r + `oversample` columns and `passes` power iterations finds an approximation
+    A_r. A-posteriori: its error is measured, in the Frobenius norm directly and in the spectral norm as in
     `projection_error`, and bounds the optimum from above; the singular values of A on the range found bound those of
-    A, so the optimum, from below. With `centred` all this is of `(I − 11ᵀ/m) A`, whose optimum at rank r − 1 bounds every
-    softmax head with r slots (T6, sharper).
+    A, so the optimum, from below. With `centred` all this is of `(I − 11ᵀ/m) A`, whose optimum at rank r − 1 bounds
+    every softmax head with r slots (T6, sharper).
 
-    Shapes (…, m, d), (…, n, d), 0 ≤ r ≤ min(m, n). `passes` + `iterations` + 2 passes over A, O((m + n)(d + k)) memory and
-    about six blocks of 32 MiB. On Dask each chunk of queries is a task that holds K whole. Under `jax.jit` the check
-    for finite entries is off. Raises as `arrays.read` does, and ValueError or TypeError for r out of range.
+    Shapes (…, m, d), (…, n, d), 0 ≤ r ≤ min(m, n). `passes` + `iterations` + 2 passes over A, O((m + n)(d + k))
+    memory and about six blocks of 32 MiB. On Dask each chunk of queries is a task that holds K whole. Under `jax.jit`
+    the check for finite entries is off. Raises as `arrays.read` does, and ValueError or TypeError for r out of range.
 
     >>> import numpy as np
     >>> Q = np.array([[1.0], [2], [3]])
@@ -106,8 +106,8 @@ def _truncation(
 class ProjectionError(NamedTuple):
     """`‖A − B F‖` of shape (…): `frobenius`, and `spectral ≤ ‖·‖₂ ≤ spectral_upper`.
 
-    `spectral` is a Rayleigh quotient, a lower bound whatever the random draw; `spectral_upper` fails with probability at
-    most 1e-10 over the draw.
+    `spectral` is a Rayleigh quotient, a lower bound whatever the random draw; `spectral_upper` fails with probability
+    at most 1e-10 over the draw.
     """
 
     frobenius: Any
@@ -120,12 +120,13 @@ def projection_error(
 ) -> ProjectionError:
     """What the compressed head achieves as an approximation of full attention, `‖A − B F‖` (T6).
 
-    The Frobenius norm block by block; the spectral norm by `iterations` steps of a block power iteration with
-    10 Gaussian columns. From `‖H^q‖ ≤ 10 √(2/π) max_i ‖H^q ω_i‖` (Halko, Martinsson, Tropp 2011, Lemma 4.1) with H the Gram
-    operator and q steps, the upper bound exceeds the largest column growth by the factor (10 √(2/π))^{1/(2q)} at most.
+    The Frobenius norm block by block; the spectral norm by `iterations` steps of a block power iteration with 10
+    Gaussian columns. From `‖H^q‖ ≤ 10 √(2/π) max_i ‖H^q ω_i‖` (Halko, Martinsson, Tropp 2011, Lemma 4.1) with H the
+    Gram operator and q steps, the upper bound exceeds the largest column growth by the factor (10 √(2/π))^{1/(2q)} at
+    most.
 
-    Shapes (…, m, d), (…, n, d), (…, r, n) twice, bias (…, m, r). `iterations` passes over A; memory O((m + n)(d + r)) and about
-    six blocks of 32 MiB. Dask, jit and errors as in `truncation_error`.
+    Shapes (…, m, d), (…, n, d), (…, r, n) twice, bias (…, m, r). `iterations` passes over A; memory O((m + n)(d + r))
+    and about six blocks of 32 MiB. Dask, jit and errors as in `truncation_error`.
 
     >>> import numpy as np
     >>> Q, half = np.array([[1.0], [2], [3]]), np.array([[0.5, 0.5, 0], [0, 0, 1]])
@@ -165,10 +166,10 @@ def _gathered(x: Any, lazy: bool) -> Any:
 class Gap(NamedTuple):
     """T6 for one head, each of shape (…): what is achieved, the optima, and by what factor it misses them.
 
-    `frobenius`, `spectral`: achieved, the latter a lower bound. `best_frobenius`, `best_spectral`: upper bounds on the optimum over all matrices
-    of rank r (see `Truncation`); `best_head`: likewise over all heads whose weights sum to 1, at least as large. The
-    ratios are achieved over optimum, so lower bounds on the true ratios; where an optimum is 0 the ratio is
-    infinite, or 1 when the error is 0 too (the approximation is exact).
+    `frobenius`, `spectral`: achieved, the latter a lower bound. `best_frobenius`, `best_spectral`: upper bounds on
+    the optimum over all matrices of rank r (see `Truncation`); `best_head`: likewise over all heads whose weights sum
+    to 1, at least as large. The ratios are achieved over optimum, so lower bounds on the true ratios; where an
+    optimum is 0 the ratio is infinite, or 1 when the error is 0 too (the approximation is exact).
     """
 
     frobenius: Any
@@ -245,7 +246,7 @@ def _whole(name: str, value: Any, least: int, most: int | None, what: str = "") 
         raise ValueError(f"{name} = {value} is out of range; pass at least {least}{to}")
 
 
-# -- one pass over a chunk of queries -----------------------------------------------------------------------------------
+# -- one pass over a chunk of queries ---------------------------------------------------------------------------------
 
 
 def _deflated(Q: Any, L: Any, K: Any, R: Any) -> Any:
@@ -302,7 +303,7 @@ def _beside(xp: Any, parts: Sequence[Any], axis: int) -> Any:
     return parts[0] if len(parts) == 1 else xp.concat(list(parts), axis=axis)
 
 
-# -- between the passes -------------------------------------------------------------------------------------------------
+# -- between the passes -----------------------------------------------------------------------------------------------
 
 
 def _values_like(values: Any, x: Any) -> Any:
@@ -358,7 +359,7 @@ def _bracket(r: int, iterations: int, found: tuple[Any, Any, Any], state: tuple[
 
 
 def _begin(seed: int, K: Any, R: Any) -> tuple[Any, ...]:
-    """State of the power iteration: basis X, triangle T and log-scale with `H^j Ω = X T e^scale`, Ritz value, ‖M‖_F²."""
+    """The state of the power iteration: X, T and scale with `H^j Ω = X T e^scale`, the Ritz value, ‖M‖_F²."""
     n = K.shape[-2]
     xp = compat.array_namespace(K)
     start = _values_like(np.random.default_rng(seed).standard_normal((n, min(n, PROBES))), K)

@@ -42,8 +42,8 @@ def mixing_rank(B: Any, F: Any, rtol: float | None = None) -> Any:
 class CertifiedRank:
     """What is known of a rank: `lower ≤ rank ≤ upper`, each bound with its reason.
 
-    `rows` and `columns` name the minor whose determinant was shown not to be 0; `bits` is the ball precision at which it
-    was, None where the entries are exact. `rank` is None as long as the bounds differ.
+    `rows` and `columns` name the minor whose determinant was shown not to be 0; `bits` is the ball precision at which
+    it was, None where the entries are exact. `rank` is None as long as the bounds differ.
 
     >>> print(certified_rank([[1, 2], [2, 4]]))
     rank 1: at least 1, the minor of rows (0,) and columns (0,) is not 0; at most 1, exact elimination over ℚ
@@ -78,8 +78,8 @@ def certified_rank(M: Any, *, at_most: tuple[int, str] | None = None, cap_bits: 
       `cap_bits` is reached. Balls never bound a rank from above: that is min(m, n), or `at_most = (k, reason)` where
       algebra says so (T3: `(r, "T3")`).
 
-    When the bounds do not meet, `rank` is None: never a guess. Raises ValueError for entries that are not finite or no matrix,
-    TypeError for what has no exact entries. Runs on the CPU; a lazy array is computed once.
+    When the bounds do not meet, `rank` is None: never a guess. Raises ValueError for entries that are not finite or
+    no matrix, TypeError for what has no exact entries. Runs on the CPU; a lazy array is computed once.
 
     >>> certified_rank([[1, 2], [3, 4]]).rank
     2
@@ -132,10 +132,11 @@ def certified_mixing_rank(B: Any, F: Any) -> CertifiedRank:
 def certified_softmax_rank(x: Any, y: Any, *, cap_bits: int = 1 << 16) -> Any:
     """The rank of `softmax(x yᵀ)`, the softmax of rank-one logits (T5): as many as there are distinct x and distinct y.
 
-    x of shape (…, m) and y of shape (…, n): arrays, or lists of exact numbers. Below: the softmax is `exp(x_i y_j)` with rows
-    scaled by positive numbers, and the ball determinant of one row per distinct x and one column per distinct y (as
-    many as the fewer) is shown not to be 0 at the precision `bits` that it needed. Above: equal x give equal rows, equal
-    y equal columns. If `cap_bits` is not enough the rank is None. Raises ValueError for entries that are not finite.
+    x of shape (…, m) and y of shape (…, n): arrays, or lists of exact numbers. Below: the softmax is `exp(x_i y_j)`
+    with rows scaled by positive numbers, and the ball determinant of one row per distinct x and one column per
+    distinct y (as many as the fewer) is shown not to be 0 at the precision `bits` that it needed. Above: equal x give
+    equal rows, equal y equal columns. If `cap_bits` is not enough the rank is None. Raises ValueError for entries
+    that are not finite.
 
     >>> certified_softmax_rank(range(8), range(8)).rank
     8
@@ -159,12 +160,16 @@ def certified_softmax_rank(x: Any, y: Any, *, cap_bits: int = 1 << 16) -> Any:
     # Shifting x and y scales rows and columns by positive numbers and keeps the exponentials, so the precision, small.
     middle_x, middle_y = (sum((v[i] for i in kept), fmpq(0)) / max(1, size) for v, kept in ((xs, rows), (ys, columns)))
 
+    # Extremes first, as complete pivoting would take them: the determinant then needs far fewer bits.
+    rows = sorted(rows, key=lambda i: abs(xs[i] - middle_x), reverse=True)
+    columns = sorted(columns, key=lambda j: abs(ys[j] - middle_y), reverse=True)
+
     def exponentials(bits: int) -> arb_mat:
         return arb_mat(size, size, [arb((xs[i] - middle_x) * (ys[j] - middle_y)).exp() for i in rows for j in columns])
 
     steps = tuple(64 << k for k in range(32) if 64 << k <= cap_bits)
     inner = _from_balls(exponentials, (size, size), (size, f"{fewer} has {size} distinct entries"), steps)
-    at = tuple(rows[i] for i in inner.rows), tuple(columns[j] for j in inner.columns)
+    at = tuple(sorted(rows[i] for i in inner.rows)), tuple(sorted(columns[j] for j in inner.columns))
     return CertifiedRank(inner.lower, inner.upper, *at, inner.bits, _minor_words(*at, inner.bits), inner.why_upper)
 
 
@@ -226,28 +231,29 @@ def _pivots(M: Any) -> list[int]:
     return found
 
 
-# -- balls --------------------------------------------------------------------------------------------------------------
+# -- balls ------------------------------------------------------------------------------------------------------------
 
 
 def _from_balls(
     M: Callable[[int], arb_mat], shape: tuple[int, int], at_most: tuple[int, str] | None, steps: Sequence[int]
 ) -> CertifiedRank:
     full = min(shape)
-    upper, why = (full, "the smaller side") if at_most is None or at_most[0] >= full else at_most
-    if at_most is not None and at_most[0] == full:
-        why = at_most[1]
+    upper, why = (full, "the smaller side") if at_most is None or at_most[0] > full else at_most
     best: tuple[list[int], list[int]] = ([], [])
+    order: tuple[list[int], list[int]] | None = None
     at: int | None = None
     for bits in steps:
         with precision(bits):
             balls = M(bits)
-            if upper == shape[0] == shape[1] and _excludes_zero(balls.det()):
+            if upper == shape[0] == shape[1]:
                 every = list(range(upper))
-                best, at = (every, every), bits
-                break
-            if upper == shape[0] == shape[1] and bits != steps[-1]:
-                continue  # more bits first: elimination would only find a smaller minor
+                if _excludes_zero((_minor(balls, *order) if order else balls).det()):
+                    best, at = (every, every), bits
+                    break
+                if order and bits != steps[-1]:
+                    continue  # more bits first: elimination would only find a smaller minor
             rows, columns = _picked(balls, upper)
+            order = (_completed(rows, shape[0]), _completed(columns, shape[1]))
             while rows and not _excludes_zero(_minor(balls, rows, columns).det()):
                 rows, columns = rows[:-1], columns[:-1]
             if len(rows) > len(best[0]):
@@ -281,6 +287,10 @@ def _picked(balls: arb_mat, most: int) -> tuple[list[int], list[int]]:
             for k in open_columns:
                 row[k] = row[k] - factor * pivot_row[k]
     return rows, columns
+
+
+def _completed(first: list[int], size: int) -> list[int]:
+    return first + [i for i in range(size) if i not in first]
 
 
 def _minor(balls: arb_mat, rows: Sequence[int], columns: Sequence[int]) -> arb_mat:

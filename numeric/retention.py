@@ -7,18 +7,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import array_api_compat as compat
-from flint import arb, fmpq, fmpq_mat
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from . import blocks
 from .arrays import read
-from .enclosure import ball_matrix, exact_matrix, singular_values
+from .enclosure import exact_matrix, precision, singular_values
 from .spectrum import Factor, factor, thin
 
 SHAPES = {"F": "r n"}
 
 
 class Leverage(NamedTuple):
-    """Leverages `values` (…, n) in [0, 1], the numerical `rank` (…) that they sum to, and `error` (…), a bound for each.
+    """Leverages `values` (…, n) in [0, 1], the numerical `rank` (…) that they sum to, and a bound `error` (…) for each.
 
     The error is an estimate from residuals (Wedin's sin Θ theorem), provided that the numerical rank is the rank.
     """
@@ -153,7 +153,7 @@ def _span_values(rows: Any) -> Any:
     return xp.concat([values] + [xp.zeros_like(values[..., :1])] * short, axis=-1)
 
 
-# -- over ℚ -------------------------------------------------------------------------------------------------------------
+# -- over ℚ -----------------------------------------------------------------------------------------------------------
 
 
 def exact_projector(F: Any) -> fmpq_mat:
@@ -190,7 +190,7 @@ def certified_span_retention(F: Any, start: int, stop: int) -> tuple[list[arb], 
     P = F⁺F is a projector, so the squares are the eigenvalues of its block on the span, which are that block's singular
     values. Raises ValueError for a span that is not inside.
 
-    >>> from .enclosure import precision
+    >>> from attnproof.numeric.enclosure import precision
     >>> with precision(80):
     ...     values, total = certified_span_retention([[0.5, 0.5, 0], [0, 0, 1]], 0, 2)
     >>> values[0].contains(1), values[1].contains(0), total
@@ -200,9 +200,10 @@ def certified_span_retention(F: Any, start: int, stop: int) -> tuple[list[arb], 
     check_span(start, stop, P.ncols())
     span = range(start, stop)
     block = fmpq_mat(len(span), len(span), [P[i, j] for i in span for j in span])
-    squares = singular_values(ball_matrix(block))
+    with precision(2 * ctx.prec):  # a root halves the digits of a zero
+        found = [s.nonnegative_part().sqrt() for s in singular_values(block)]
     total = sum((P[j, j] for j in span), fmpq(0))
-    return [s.nonnegative_part().sqrt() for s in squares], _fraction(total)
+    return found, _fraction(total)
 
 
 def _fraction(x: fmpq) -> Fraction:

@@ -38,9 +38,9 @@ class Factor(NamedTuple):
 def mixing_spectrum(B: Any, F: Any) -> Spectrum:
     """The singular values of `B F` from two thin QR factorisations, O((m + n) r²) operations.
 
-    Shapes (…, m, r) and (…, r, n), r ≤ n. With B = Q_B R_B, Fᵀ = Q_F R_F they are those of the r × r matrix R_B R_Fᵀ; the
-    values past r are 0. The error estimate adds, by Weyl and Ostrowski, the residuals of both factorisations and of the
-    small SVD and the departure of Q_B, Q_F from orthogonality.
+    Shapes (…, m, r) and (…, r, n), r ≤ n. With B = Q_B R_B, Fᵀ = Q_F R_F they are those of the r × r matrix R_B R_Fᵀ;
+    the values past r are 0. The error estimate adds, by Weyl and Ostrowski, the residuals of both factorisations and
+    of the small SVD and the departure of Q_B, Q_F from orthogonality.
 
     Peak memory: about three times the larger input. A Dask array is factored chunk by chunk of positions and only
     triangles travel. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does.
@@ -83,9 +83,9 @@ class Coefficient(NamedTuple):
 def most_negative_coefficient(B: Any, F: Any) -> Coefficient:
     """The smallest coefficient of `B F` and where it stands (T4): not negative iff `B F` has no negative entry.
 
-    Shapes (…, m, r), (…, r, n); the three results have shape (…). O(m n r) operations, in blocks of about 32 MiB, never the
-    m × n matrix. On Dask each pair of chunks is a task. Works under `jax.jit`, where the check for finite entries is
-    off and the loop is unrolled. Raises as `arrays.read` does.
+    Shapes (…, m, r), (…, r, n); the three results have shape (…). O(m n r) operations, in blocks of about 32 MiB,
+    never the m × n matrix. On Dask each pair of chunks is a task. Works under `jax.jit`, where the check for finite
+    entries is off and the loop is unrolled. Raises as `arrays.read` does.
 
     >>> import numpy as np
     >>> c = most_negative_coefficient(np.array([[1.0, 0], [0, 1]]), np.array([[1.0, 2, 3], [4, -5, 6]]))
@@ -138,7 +138,7 @@ def _least(parts: Sequence[Coefficient]) -> Coefficient:
     return best
 
 
-# -- thin QR with residuals, whole or chunk by chunk --------------------------------------------------------------------
+# -- thin QR with residuals, whole or chunk by chunk ------------------------------------------------------------------
 
 
 def factor(X: Any, axis: int) -> Any:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numeric import oracle
-
 from attnproof.numeric import arrays
 from attnproof.numeric.attention import compressed_attention, full_attention, slot_weights, softmax
+
+from numeric import oracle
 
 pytestmark = pytest.mark.claim("T1")
 

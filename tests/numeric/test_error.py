@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from flint import arb
-from numeric import oracle
-
 from attnproof.numeric import arrays
 from attnproof.numeric.error import certified_error, compression_error
+from flint import arb
+
+from numeric import oracle
 
 HALF = [[0.5, 0.5, 0], [0, 0, 1]]
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numeric import oracle
-
 from attnproof.numeric import arrays
 from attnproof.numeric.optimum import compression_gap, projection_error, truncation_error
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from numeric import oracle
 
 pytestmark = pytest.mark.claim("T6")
 
@@ -105,7 +105,8 @@ def test_no_head_beats_its_optima(seed):
     assert tail(A - A.mean(0), r - 1)[0] >= tail(A, r)[0] - 1e-12  # the sharper bound is never weaker
     assert gap.best_head == pytest.approx(tail(A - A.mean(0), r - 1)[0], abs=1e-11)
     assert gap.best_frobenius == pytest.approx(tail(A, r)[0], abs=1e-11)
-    assert gap.ratio_frobenius >= gap.ratio_head * (1 - 1e-9) >= 1 - 1e-9
+    if gap.best_frobenius > 1e-9:
+        assert gap.ratio_frobenius >= gap.ratio_head * (1 - 1e-9) >= 1 - 1e-9
 
 
 def test_the_article(backend):

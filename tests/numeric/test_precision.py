@@ -5,11 +5,11 @@ import threading
 import mpmath
 import numpy as np
 import pytest
-from numeric import oracle
-
 from attnproof.numeric import precision
 from attnproof.numeric.enclosure import ball_attention, ball_compressed
 from attnproof.numeric.enclosure import precision as balls_at
+
+from numeric import oracle
 
 
 @pytest.mark.claim("T1")

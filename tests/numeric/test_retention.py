@@ -4,9 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from attnproof.numeric.enclosure import precision
 from attnproof.numeric.retention import (
     certified_span_retention,
@@ -15,6 +12,8 @@ from attnproof.numeric.retention import (
     leverage,
     span_retention,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytestmark = pytest.mark.claim("T8")
 
@@ -87,7 +86,7 @@ def test_exact_leverages(data):
     F = data.draw(st.lists(st.lists(st.integers(-1, 2), min_size=n, max_size=n), min_size=r, max_size=r))
     P = exact_projector(F)
     assert P * P == P
-    assert P == P.transpose()
+    assert P.transpose() == P
     values = exact_leverage(F)
     assert sum(values) == np.linalg.matrix_rank(np.array(F))
     assert all(0 <= v <= 1 for v in values)

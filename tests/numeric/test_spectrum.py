@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from attnproof.numeric import arrays
 from attnproof.numeric.precision import context, matrix
 from attnproof.numeric.rank import mixing_rank
 from attnproof.numeric.spectrum import mixing_row_sums, mixing_spectrum, most_negative_coefficient
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytestmark = pytest.mark.claim("T3", "T4")
 
