@@ -36,10 +36,9 @@ def install() -> None:
 
 def judge(name: str) -> dict[str, Any]:
     """One case, checked: plain data."""
+    import attnproof as ap
     import torch
     from cases.models import load
-
-    import attnproof as ap
 
     torch.set_num_threads(1)
     case = load(name)
@@ -90,7 +89,9 @@ def _child(name: str, pipe: Any) -> None:
     try:
         pipe.send(judge(name))
     except Exception as error:
-        pipe.send({"ours": "ERROR", "error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()[-2000:]})
+        pipe.send(
+            {"ours": "ERROR", "error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()[-2000:]}
+        )
 
 
 def isolated(name: str, timeout: float = TIMEOUT) -> dict[str, Any]:
@@ -164,7 +165,8 @@ def summary(table: list[dict[str, Any]]) -> int:
     bad = [r["case"] for r in table if wrong(r)]
     failed = [r["case"] for r in table if r["ours"] in ("ERROR", "TIMEOUT")]
     print(
-        f"causal: {proved} proved + {conditional} conditional of {len(causal)}; leaks: {refuted} refuted of {len(leaks)}; "
+        f"causal: {proved} proved + {conditional} conditional of {len(causal)}; "
+        f"leaks: {refuted} refuted of {len(leaks)}; "
         f"wrong: {len(bad)} {' '.join(bad)}; failed: {len(failed)} {' '.join(failed)}; "
         f"{sum(r['seconds'] for r in table):.0f} s"
     )

@@ -1,4 +1,4 @@
-"""Where the future enters: the first operation that mixes a forbidden position in, and the way from there to the output."""
+"""Where the future enters: the first operation that mixes a forbidden position in, and the way to the output."""
 
 from __future__ import annotations
 
@@ -41,7 +41,11 @@ class Blame:
         names = [name for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
         shown = names if len(names) <= SHOWN else [*names[: SHOWN - 1], "…", names[-1]]
         on = f", and goes on through {' → '.join(shown)}" if shown else ""
-        what = f"input {self.positions[0]}" if len(self.positions) == 1 else f"inputs {self.positions[0]}–{self.positions[-1]}"
+        what = (
+            f"input {self.positions[0]}"
+            if len(self.positions) == 1
+            else f"inputs {self.positions[0]}–{self.positions[-1]}"
+        )
         return f"{what} can enter output {self.query} at {entry}{on}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,5 +109,7 @@ def failure_message(verdict: Verdict) -> str:
     elif verdict.status.name == "UNDECIDED":
         lines.append("  look at   the operations named; a rule for one of them can be passed with rules=")
     else:
-        lines.append("  look at   the conditions; pass accept=('PROVED', 'PROVED_IF') if they hold where you use the model")
+        lines.append(
+            "  look at   the conditions; pass accept=('PROVED', 'PROVED_IF') if they hold where you use the model"
+        )
     return "\n".join(lines)

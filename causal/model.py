@@ -73,7 +73,9 @@ def check_model(
         for mode in chosen:
             program = Program(model, given, vary=vary, sequence_axis=sequence_axis, output_axis=output_axis)
             if n is not None and program.n != n:
-                raise ModelError(f"make_input({n}) gave {program.n} positions along axis {sequence_axis}; make it give {n}")
+                raise ModelError(
+                    f"make_input({n}) gave {program.n} positions along axis {sequence_axis}; make it give {n}"
+                )
             seen = program.observe(mode)
             about = _boundary(boundary, program.n, seen.output.shape[0], program.output_axis)
             bound = _vocabulary(program, vocabulary, seen.vocabulary)
@@ -197,8 +199,8 @@ def _vocabulary(program: Program, given: int | None, inferred: int | None) -> in
         return 2
     if inferred is None:
         raise ModelError(
-            f"input {program.vary} holds whole numbers and no embedding tells their bound; pass vocabulary=, the number "
-            "of tokens"
+            f"input {program.vary} holds whole numbers and no embedding tells their bound; pass vocabulary=, the "
+            "number of tokens"
         )
     return inferred
 

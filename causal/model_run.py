@@ -103,6 +103,7 @@ class Case:
     def attempt(self, parameters: str, finite_masks: bool = True, others: str = "given") -> Attempt | None:
         """One abstract run (more for some relations); None when the model cannot be traced, `untraceable` says why."""
         from . import trace as abstract
+        from .trace import frontend  # noqa: F401 - a missing piece of ours must not look like a model that cannot be traced
 
         p = self.program
         policy = {"parameters": parameters, "finite_masks": finite_masks, "others": others, "rules": self.rules}
@@ -137,7 +138,9 @@ class Case:
         from .trace.tree import leaves
 
         p = self.program
-        rest = [v for i, v in enumerate(p.positional) if i != p.vary] + [v for k, v in p.keywords.items() if k != p.vary]
+        rest = [v for i, v in enumerate(p.positional) if i != p.vary] + [
+            v for k, v in p.keywords.items() if k != p.vary
+        ]
         return any(getattr(t, "is_floating_point", bool)() for _, t in leaves(rest))
 
     def prove(self) -> bool:
@@ -197,7 +200,9 @@ class Case:
             breaking = self._breaking()
             f.conditions[-1] = replace(f.conditions[-1], counterexample=breaking)
             if breaking is None:
-                f.notes.append(f"no input up to {max(BREAKING_SCALES):g} times as large was found to break the finite mask")
+                f.notes.append(
+                    f"no input up to {max(BREAKING_SCALES):g} times as large was found to break the finite mask"
+                )
         if given:
             f.conditions.append(Condition("the other inputs keep the values given (with arbitrary values it is open)"))
         f.status = Status.PROVED_IF if f.conditions else Status.PROVED
@@ -295,7 +300,14 @@ class Case:
             f.evidence.append(Evidence("replay", None, f"{self.place()}: no leak in {search.tried.describe()}", took))
             f.reasons.append(f"replaying found no leak: {search.tried.describe()}")
             return False
-        f.evidence.append(Evidence("replay", True, f"{self.place()}: the witness replays, found after {search.tried.forwards} forwards", took))
+        f.evidence.append(
+            Evidence(
+                "replay",
+                True,
+                f"{self.place()}: the witness replays, found after {search.tried.forwards} forwards",
+                took,
+            )
+        )
         return True
 
     # -- the decision --------------------------------------------------------------------------------------------
@@ -355,7 +367,9 @@ class Case:
         f, attempt = self.finding, self.finding.attempt
         first: list[str] = []
         if attempt is None:
-            f.evidence.insert(0, Evidence("abstract", None, f"{self.place()}: the model could not be traced ({self.untraceable})"))
+            f.evidence.insert(
+                0, Evidence("abstract", None, f"{self.place()}: the model could not be traced ({self.untraceable})")
+            )
             first.append(f"the model could not be traced ({self.untraceable}); replays alone prove nothing")
         else:
             f.evidence.insert(

@@ -1,4 +1,4 @@
-"""A PyTorch model as a pure function of one sequence: seeded, restored after every call, in a chosen mode and precision.
+"""A PyTorch model as a pure function of one sequence: seeded, restored after every call, in a mode and a precision.
 
 A check runs the same program many times and compares the runs, so whatever makes two runs differ beside the varied
 input is taken away here: random numbers, training flags, buffers that a call rewrites, and tensors that it writes into.
@@ -112,7 +112,9 @@ class Program:
         self.output_axis = self.sequence_axis if output_axis is None else output_axis
         self.n = int(x.shape[self.sequence_axis])
         if not self.n:
-            raise ModelError(f"input {self.vary} has no position along sequence_axis = {sequence_axis}; pass a longer one")
+            raise ModelError(
+                f"input {self.vary} has no position along sequence_axis = {sequence_axis}; pass a longer one"
+            )
         self.modules = modules_of(model)
         self._leaf: str | None = None
 
@@ -142,7 +144,7 @@ class Program:
             positional[self.vary] = x.clone()
         return positional, keywords
 
-    def run(self, x: Tensor, setting: Setting = Setting()) -> Tensor:  # noqa: B008 - frozen
+    def run(self, x: Tensor, setting: Setting = Setting()) -> Tensor:
         """The output (queries, features) for the varied input `x`, detached; complex numbers as two reals."""
         with self.prepared(setting), _told():
             if setting.precision == "float64":
@@ -212,7 +214,8 @@ class Program:
 def _axis(x: Tensor, axis: int, name: str, what: str) -> int:
     if not isinstance(axis, int) or not -x.dim() <= axis < x.dim():
         raise ModelError(
-            f"{name} = {axis!r} is no axis of {what}, whose shape is {tuple(x.shape)}; pass the axis that holds positions"
+            f"{name} = {axis!r} is no axis of {what}, whose shape is {tuple(x.shape)}; pass the axis that holds "
+            "positions"
         )
     return axis % x.dim()
 
@@ -239,7 +242,8 @@ def _told() -> Iterator[None]:
                 "check it on a machine with a GPU or switch the model to its plain path"
             ) from error
         raise ModelError(
-            f"the model raised {type(error).__name__} on these inputs ({said}); call it once yourself and mend that first"
+            f"the model raised {type(error).__name__} on these inputs ({said}); call it once yourself and mend that "
+            "first"
         ) from error
 
 
@@ -383,9 +387,9 @@ class _Snapshot:
         for dot, module, attributes, buffers in self.dicts:
             for key, value in {**vars(module), **module._buffers}.items():
                 old = buffers.get(key, attributes.get(key))
-                if isinstance(value, torch.Tensor) and value is not old and isinstance(old, torch.Tensor):
-                    if not _same(value, old):
-                        changed.append(dot + key)
+                both = isinstance(value, torch.Tensor) and isinstance(old, torch.Tensor)
+                if both and value is not old and not _same(value, old):
+                    changed.append(dot + key)
         return sorted(set(changed))
 
     def restore(self) -> None:
@@ -531,4 +535,3 @@ def _watcher(x: Tensor) -> Any:
             return result
 
     return Watcher()
-

@@ -24,9 +24,9 @@ MOST_SETS = 16  # distinct sets of allowed positions for which a relation is run
 
 @dataclass(frozen=True)
 class Reach:
-    """What the outputs can depend on: `earliest`, `latest` (queries,) as positions (−1: nothing), `suspects` (queries, n).
+    """What the outputs can depend on: `earliest` and `latest` (queries,) as positions (−1: nothing), and `suspects`.
 
-    `suspects[t, j]` is true where the run could not exclude that output t depends on the forbidden position j.
+    `suspects[t, j]` (queries, n) is true where it could not be excluded that output t depends on the forbidden j.
     """
 
     earliest: np.ndarray
@@ -39,11 +39,14 @@ class Reach:
         return self.suspects is None
 
 
-def reach(run: Callable[[np.ndarray], Trace], chosen: Callable[[Trace], Any], axis: int, boundary: Boundary) -> tuple[Trace, Reach]:
+def reach(
+    run: Callable[[np.ndarray], Trace], chosen: Callable[[Trace], Any], axis: int, boundary: Boundary
+) -> tuple[Trace, Reach]:
     """Run with the ranks that suit the boundary and compare; `chosen` picks the output, `axis` is its query axis."""
     b = boundary
     if b.kind == "from_times":
-        assert b.available is not None and b.horizon is not None
+        assert b.available is not None
+        assert b.horizon is not None
         trace = run(b.available)
         lo, hi = chosen(trace).along(axis)
         order = np.argsort(b.available, kind="stable")

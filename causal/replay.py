@@ -97,9 +97,7 @@ class ModelWitness(Witness):
             keywords[self.vary] = self._tensor(self.inputs[0])
         if keywords and not inputs:
             given.append(keywords)
-        return Program(
-            model, given, vary=self.vary, sequence_axis=self.sequence_axis, output_axis=self.output_axis
-        )
+        return Program(model, given, vary=self.vary, sequence_axis=self.sequence_axis, output_axis=self.output_axis)
 
     def _tensor(self, x: np.ndarray) -> Tensor:
         import torch
@@ -299,7 +297,8 @@ class Search:
         """The queries that may use none of the positions."""
         b = self.boundary
         if b.is_chain:
-            assert b.available is not None and b.horizon is not None
+            assert b.available is not None
+            assert b.horizon is not None
             return np.flatnonzero(b.horizon < b.available[positions].min())
         return np.flatnonzero(~b.allowed(np.arange(b.queries)[:, None], positions[None, :]).any(axis=1))
 
@@ -335,7 +334,7 @@ class Search:
         return self._bases[setting]
 
     def replaced(self, positions: np.ndarray, how: Round, base: Tensor | None = None) -> Tensor:
-        """The varied input with the positions replaced: other tokens, or noise of the input's own spread times `scale`."""
+        """The varied input with the positions replaced: other tokens, or noise of the input's spread times `scale`."""
         import torch
 
         x = (self.program.input if base is None else base).clone()
@@ -366,12 +365,16 @@ class Search:
             if x.is_floating_point():
                 generator = torch.Generator().manual_seed(seed)
                 noise = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x.device)
-                xs = (x.double() * (1 + 2 * eps * noise)).to(torch.float64 if setting.precision == "float64" else x.dtype)
+                xs = (x.double() * (1 + 2 * eps * noise)).to(
+                    torch.float64 if setting.precision == "float64" else x.dtype
+                )
             moved = (self._run(xs, shaken)[rows] - y[rows]).abs().double()
             worst = max(worst, float(torch.nan_to_num(moved, nan=0.0, posinf=0.0).max()) if moved.numel() else 0.0)
         return max(worst, 4 * eps * _largest(y[rows]), eps * 1e-3)
 
-    def find(self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Tensor | None = None) -> ModelWitness | None:
+    def find(
+        self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Tensor | None = None
+    ) -> ModelWitness | None:
         """The first witness in this setting, or None; raises ModelError when the model does not run in it."""
         self.tried.settings.append(setting.describe() or "as given")
         x = self.program.input if base is None else base
@@ -409,7 +412,9 @@ class Search:
         if moved <= BEYOND_ROUNDING * 4 * eps * _largest(y[rows]):  # within the least that `rounding` allows
             self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
             return False
-        noise = max(self.rounding(x, setting, y, rows), self.rounding(changed, setting, self._run(changed, setting), rows))
+        noise = max(
+            self.rounding(x, setting, y, rows), self.rounding(changed, setting, self._run(changed, setting), rows)
+        )
         repeat = self._moved(y, self._run(x, setting), rows) or 0.0
         self._noise = max(noise, repeat)
         if moved > BEYOND_ROUNDING * self._noise:
