@@ -224,7 +224,8 @@ Check (cost.speedup_cap_needs_half :
 
 (* ==================== Causality and the verified checker (T10–T15) ==================== *)
 
-From AttnProof Require Import independence causal_head support exact.
+From AttnProof Require Import independence causal_head support exact rationals checker witness mask freshness composition.
+From AttnProof Require Import exact_reals.
 
 (** * T10. Slots that read nothing forbidden are safe *)
 
@@ -307,6 +308,26 @@ Check (support.article_leak :
     (if s == 0 then (if j == 2%:R then 0 else 2%:R^-1) else (j == 2%:R)%:R) in
   ~ query_safe e scale dv half half (fun j => (j <= 0)%N) S q).
 
+Check (checker.support_safeP :
+  forall (R : realFieldType) (r n m : nat) (E F : seq (seq QArith_base.Q)) (allowed visible : seq (seq bool)),
+  support_safe r n m E F allowed visible = true <->
+  forall t : 'I_m, supported (\matrix_(s < r, j < n) of_Q R (entry E s j)) (\matrix_(s < r, j < n) of_Q R (entry F s j))
+    (to_relation allowed t) (to_relation visible t)).
+
+Check (checker.support_safe_sound :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv m : nat) (E F : seq (seq QArith_base.Q))
+    (allowed visible : seq (seq bool)),
+  support_safe r n m E F allowed visible = true ->
+  prefix_safe e scale d dv
+    (\matrix_(s < r, j < n) of_Q R (entry E s j)) (\matrix_(s < r, j < n) of_Q R (entry F s j))
+    (fun (t : 'I_m) j => nth false (nth [::] allowed t) j) (fun t s => nth false (nth [::] visible t) s)).
+
+Check (exact_reals.support_safe_reals :
+  forall (R : realType) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n)
+    (visible : 'I_m -> pred 'I_r),
+  (forall t s j, visible t s -> ~~ allowed t j -> E s j = 0 /\ F s j = 0) ->
+  softmax_prefix_safe d dv E F allowed visible).
+
 (** * T11. The exact criterion for softmax heads *)
 
 Check (independence.exponential_def :
@@ -343,3 +364,204 @@ Check (exact.pairs_cancel_steps :
 Check (exact.support_exact :
   forall (R : realFieldType) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
   (forall s j, S s -> ~~ A j -> E s j = 0 /\ F s j = 0) -> exact_criterion E F A S).
+
+(** The verified checker decides it on lists of rationals, and all of it holds for the real exponential. *)
+
+Check (checker.exact_safeP :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv m : nat) (E F : seq (seq QArith_base.Q))
+    (allowed visible : seq (seq bool)),
+  exponential e -> scale != 0 -> (0 < d)%N -> (0 < dv)%N ->
+  exact_safe r n m E F allowed visible = true <->
+  prefix_safe e scale d dv
+    (\matrix_(s < r, j < n) of_Q R (entry E s j)) (\matrix_(s < r, j < n) of_Q R (entry F s j))
+    (fun (t : 'I_m) j => nth false (nth [::] allowed t) j) (fun t s => nth false (nth [::] visible t) s)).
+
+Check (checker.support_safe_exact :
+  forall (r n m : nat) (E F : seq (seq QArith_base.Q)) (allowed visible : seq (seq bool)),
+  support_safe r n m E F allowed visible = true -> exact_safe r n m E F allowed visible = true).
+
+Check (rationals.of_Q_def :
+  forall (R : numFieldType) (z : BinNums.Z) (p : BinNums.positive),
+  of_Q R (QArith_base.Qmake z p) = of_Z R z / (BinPos.Pos.to_nat p)%:R /\
+  of_Z R BinNums.Z0 = 0 /\ of_Z R (BinNums.Zpos p) = (BinPos.Pos.to_nat p)%:R /\
+  of_Z R (BinNums.Zneg p) = - (BinPos.Pos.to_nat p)%:R).
+
+Check (exact_reals.softmax_headE :
+  forall (R : realType) (r n d dv : nat) (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d))
+    (V : 'M[R]_(n, dv)) (k : 'I_dv),
+  softmax_head E F S q K V 0 k =
+  (\sum_(s | S s) expR ((q *m (E *m K)^T) 0 s / Num.sqrt d%:R) * (F *m V) s k) /
+  \sum_(s | S s) expR ((q *m (E *m K)^T) 0 s / Num.sqrt d%:R)).
+
+Check (exact_reals.softmax_prefix_safe_def :
+  forall (R : realType) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n)
+    (visible : 'I_m -> pred 'I_r),
+  softmax_prefix_safe d dv E F allowed visible <->
+  forall t, (exists s, visible t s) ->
+  forall (q : 'rV[R]_d) (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+    (forall j, allowed t j -> row j K = row j K') -> (forall j, allowed t j -> row j V = row j V') ->
+    softmax_head E F (visible t) q K V = softmax_head E F (visible t) q K' V').
+
+Check (exact_reals.expR_exponential : forall R : realType, exponential (@expR R)).
+
+Check (exact_reals.exact_criterion_reals :
+  forall (R : realType) (r n m d dv : nat), (0 < d)%N -> (0 < dv)%N ->
+  forall (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r),
+  softmax_prefix_safe d dv E F allowed visible <->
+  forall t, (exists s, visible t s) -> exact_criterion E F (allowed t) (visible t)).
+
+Check (exact_reals.checker_reals :
+  forall (R : realType) (r n m d dv : nat), (0 < d)%N -> (0 < dv)%N ->
+  forall (E F : seq (seq QArith_base.Q)) (allowed visible : seq (seq bool)),
+  exact_safe r n m E F allowed visible = true <->
+  softmax_prefix_safe d dv
+    (\matrix_(s < r, j < n) of_Q R (entry E s j)) (\matrix_(s < r, j < n) of_Q R (entry F s j))
+    (fun (t : 'I_m) j => nth false (nth [::] allowed t) j) (fun t s => nth false (nth [::] visible t) s)).
+
+(** * T12. Every leak has a finite witness, and a finite search finds one *)
+
+Check (witness.output_def :
+  forall (R : realFieldType) (e : R -> R) (r n : nat) (E F : 'M[R]_(r, n)) (S : pred 'I_r) (K V : 'cV[R]_n),
+  output e E F S K V =
+  (\sum_(s | S s) e ((E *m K) s 0) * (F *m V) s 0) / \sum_(s | S s) e ((E *m K) s 0)).
+
+Check (witness.find_witnessP :
+  forall (R : realFieldType) (e : R -> R) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  exponential e -> (exists s, S s) -> find_witness e E F A S = None <-> exact_criterion E F A S).
+
+Check (witness.find_witness_refutes :
+  forall (R : realFieldType) (e : R -> R) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r)
+    (w : witness R n),
+  find_witness e E F A S = Some w ->
+  ((forall j, A j -> row j w.1.1 = row j w.1.2) /\ (forall j, A j -> row j w.2.1 = row j w.2.2)) /\
+  output e E F S w.1.1 w.2.1 != output e E F S w.1.2 w.2.2).
+
+Check (witness.witness_not_safe :
+  forall (R : realFieldType) (e : R -> R) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r)
+    (w : witness R n),
+  admissible A w -> refutes e E F S w -> ~ query_safe e 1 1 E F A S (1%:M : 'rV_1)).
+
+Check (witness.find_witness_natural :
+  forall (R : realFieldType) (e : R -> R) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  (exists s, S s) -> forall w, find_witness e E F A S = Some w ->
+  exists (t m : nat) i, [/\ (t <= n.+1 * r ^ 4)%N, (m <= r ^ 2)%N,
+    forall k, w.1.1 k 0 = (m * t ^ k)%:R /\
+      (w.1.2 k 0 = (m * t ^ k)%:R \/ w.1.2 k 0 = (m * t ^ k + m * t ^ n)%:R) &
+    w.2.1 = delta_mx i 0 /\ (w.2.2 = 0 \/ w.2.2 = delta_mx i 0)]).
+
+Check (exact_reals.witness_reals :
+  forall (R : realType) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r), (exists s, S s) ->
+  find_witness (@expR R) E F A S = None <->
+  forall q : 'rV[R]_1, query_safe (@expR R) 1 1 E F A S q).
+
+(** * T13. The largest mask that passes T10 *)
+
+Check (mask.largest_def :
+  forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (t : 'I_n) (s : 'I_r),
+  largest E F t s = (\max_(j < n | (E s j != 0%R) || (F s j != 0%R)) j.+1 <= t.+1)%N).
+
+Check (mask.passes_def :
+  forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (visible : 'I_n -> pred 'I_r),
+  passes E F visible <->
+  forall t s (j : 'I_n), visible t s -> ~~ (j <= t)%N -> E s j = 0 /\ F s j = 0).
+
+Check (mask.passes_iff_below :
+  forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (visible : 'I_n -> pred 'I_r),
+  passes E F visible <-> forall t s, visible t s -> largest E F t s).
+
+Check (mask.largest_unique :
+  forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (visible : 'I_n -> pred 'I_r),
+  passes E F visible /\ (forall other, passes E F other -> forall t s, other t s -> visible t s) <->
+  (forall t s, visible t s = largest E F t s)).
+
+Check (mask.largest_prefix_safe :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)),
+  prefix_safe e scale d dv E F (fun t j => (j <= t)%N) (largest E F)).
+
+Check (mask.starved_iff :
+  forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (t : 'I_n),
+  (forall s, ~~ largest E F t s) <-> forall s, (t.+1 < \max_(j < n | (E s j != 0%R) || (F s j != 0%R)) j.+1)%N).
+
+Check (mask.no_largest_exact :
+  forall (R : realFieldType) (e : R -> R) (scale : R), exponential e -> scale != 0 ->
+  let F : 'M[R]_(3, 2) := \matrix_(s, j) (if j == 0 then 1 else (-1) ^+ s) in
+  let safe (S : pred 'I_3) := forall q : 'rV[R]_1, query_safe e scale 1 0 F (fun j => (j <= 0)%N) S q in
+  [/\ safe (pred2 0 1), safe (pred2 1 2%:R) & ~ safe (predU (pred2 0 1) (pred2 1 2%:R))]).
+
+(** * T14. Freshness *)
+
+Check (freshness.unseen_def :
+  forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (visible : 'I_n -> pred 'I_r) (t : 'I_n) (h : nat),
+  unseen E F visible t h <->
+  (h <= t.+1)%N /\
+  forall s (j : 'I_n), visible t s -> (j <= t)%N -> (t < j + h)%N -> E s j = 0 /\ F s j = 0).
+
+Check (freshness.some_query_stale :
+  forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (visible : 'I_n -> pred 'I_r),
+  (0 < n)%N -> passes E F visible -> exists t, unseen E F visible t (n %/ r.+1)%N).
+
+Check (freshness.freshness_attained :
+  forall (R : ringType) (r n : nat),
+  let E : 'M[R]_(r, n) := \matrix_(s, j) (j.+1 == s.+1 * (n %/ r.+1).+1)%N%:R in
+  passes E E (largest E E) /\ forall t h, unseen E E (largest E E) t h -> (h <= n %/ r.+1)%N).
+
+(** * T15. Composition *)
+
+Check (composition.layer_safe_def :
+  forall (n : nat) (allowed : rel 'I_n) (X Y : Type) (f : ('I_n -> X) -> 'I_n -> Y),
+  layer_safe allowed f <->
+  forall t x x', (forall j, allowed t j -> x j = x' j) -> f x t = f x' t).
+
+Check (composition.compose_safe :
+  forall (n : nat) (allowed : rel 'I_n) (X Y Z : Type) (f : ('I_n -> X) -> 'I_n -> Y) (g : ('I_n -> Y) -> 'I_n -> Z),
+  (forall t j k, allowed t j -> allowed j k -> allowed t k) ->
+  layer_safe allowed f -> layer_safe allowed g -> layer_safe allowed (fun x => g (f x))).
+
+Check (composition.positionwise_safe :
+  forall (n : nat) (allowed : rel 'I_n), (forall t, allowed t t) ->
+  forall (X Y : Type) (h : 'I_n -> X -> Y), layer_safe allowed (fun x t => h t (x t))).
+
+Check (composition.residual_safe :
+  forall (n : nat) (allowed : rel 'I_n), (forall t, allowed t t) ->
+  forall (X Y Z : Type) (combine : 'I_n -> X -> Y -> Z) (f : ('I_n -> X) -> 'I_n -> Y),
+  layer_safe allowed f -> layer_safe allowed (fun x t => combine t (x t) (f x t))).
+
+Check (composition.stack_safe :
+  forall (n : nat) (allowed : rel 'I_n), (forall t, allowed t t) ->
+  forall (X : Type) (layers : seq (('I_n -> X) -> 'I_n -> X)),
+  (forall t j k, allowed t j -> allowed j k -> allowed t k) ->
+  (forall k, (k < size layers)%N -> layer_safe allowed (nth id layers k)) ->
+  layer_safe allowed (foldr (fun f g x => g (f x)) id layers)).
+
+Check (composition.attention_layer_safe :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (allowed : rel 'I_n)
+    (visible : 'I_n -> pred 'I_r) (X : Type) (query key : X -> 'rV[R]_d) (value : X -> 'rV[R]_dv),
+  (forall t, allowed t t) -> prefix_safe e scale d dv E F (fun t => allowed t) visible ->
+  layer_safe allowed (fun x t =>
+    head e scale E F (visible t) (query (x t)) (\matrix_j key (x j)) (\matrix_j value (x j)))).
+
+Check (composition.prefix_preorder :
+  forall n : nat, let allowed : rel 'I_n := fun t j => (j <= t)%N in
+  (forall t, allowed t t) /\ (forall t j k, allowed t j -> allowed j k -> allowed t k)).
+
+Check (composition.documents_preorder :
+  forall (n : nat) (document : 'I_n -> nat),
+  let allowed : rel 'I_n := fun t j => (document j == document t) && (j <= t)%N in
+  (forall t, allowed t t) /\ (forall t j k, allowed t j -> allowed j k -> allowed t k)).
+
+Check (composition.bidirectional_preorder :
+  forall n : nat, let allowed : rel 'I_n := fun _ _ => true in
+  (forall t, allowed t t) /\ (forall t j k, allowed t j -> allowed j k -> allowed t k)).
+
+Check (composition.by_time_stack_leaks :
+  forall (X : Type) (a b : X), a <> b ->
+  let by_time : rel 'I_3 := fun t j => (nth 0%N [:: 1; 1; 5]%N j <= nth 0%N [:: 2; 5; 5]%N t)%N in
+  let one_takes_two : layer 3 X X := fun x t => if t == 1 then x 2%:R else x t in
+  let zero_takes_one : layer 3 X X := fun x t => if t == 0 then x 1 else x t in
+  [/\ layer_safe by_time one_takes_two, layer_safe by_time zero_takes_one &
+      exists x x', (forall j, by_time 0 j -> x j = x' j) /\
+        stack [:: one_takes_two; zero_takes_one] x 0 <> stack [:: one_takes_two; zero_takes_one] x' 0]).
+
+Check (composition.leaking_layer_leaks :
+  forall (n : nat) (allowed : rel 'I_n) (X : Type) (f : layer n X X) (before after : nat),
+  ~ layer_safe allowed f -> ~ layer_safe allowed (stack (nseq before id ++ f :: nseq after id))).

@@ -8,6 +8,7 @@
       attention_layer  a compressed head whose queries, keys and values are computed position by position from its input
 
     Headline theorems:
+      T15  layer_safe_def        the definition
       T15  compose_safe          transitive boundary: the composition of two safe layers is safe
       T15  positionwise_safe     reflexive boundary: position-wise maps are safe
       T15  residual_safe         reflexive boundary: position-wise combinations of input and output (residual sums) are safe
@@ -37,6 +38,10 @@ Definition layer X Y := ('I_n -> X) -> 'I_n -> Y.
 
 Definition layer_safe X Y (f : layer X Y) :=
   forall t x x', (forall j, allowed t j -> x j = x' j) -> f x t = f x' t.
+
+Lemma layer_safe_def X Y (f : layer X Y) :
+  layer_safe f <-> forall t x x', (forall j, allowed t j -> x j = x' j) -> f x t = f x' t.
+Proof. by []. Qed.
 
 Theorem compose_safe X Y Z (f : layer X Y) (g : layer Y Z) :
   (forall t j k, allowed t j -> allowed j k -> allowed t k) ->

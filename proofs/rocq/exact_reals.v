@@ -7,7 +7,7 @@
 
     Headline theorems:
       T11  expR_exponential       the real exponential is positive, multiplicative and injective
-      T11  softmax_headE          what the head computes, spelled out
+      T11  softmax_headE, softmax_prefix_safe_def    what the head computes and what safe means, spelled out
       T10  support_safe_reals     the support condition makes the softmax head prefix-safe
       T11  exact_criterion_reals  the softmax head is prefix-safe iff the criterion holds at every query that sees a slot
       T11  checker_reals          exact_safe … = true iff the softmax head of these rational matrices is prefix-safe
@@ -42,14 +42,25 @@ Proof. by move=> d_gt0; rewrite invr_eq0 gt_eqF // sqrtr_gt0 ltr0n. Qed.
 
 Definition softmax_head r n d dv (E F : 'M[R]_(r, n)) := @head R (@expR R) (root_scale d) r n d dv E F.
 
-Definition softmax_prefix_safe r n m d dv (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r) :=
+Definition softmax_prefix_safe r n m d dv (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n)
+    (visible : 'I_m -> pred 'I_r) :=
   prefix_safe (@expR R) (root_scale d) d dv E F allowed visible.
 
-Theorem softmax_headE r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) k :
+Theorem softmax_headE r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d))
+    (V : 'M[R]_(n, dv)) k :
   softmax_head E F S q K V 0 k =
   (\sum_(s | S s) expR ((q *m (E *m K)^T) 0 s / Num.sqrt d%:R) * (F *m V) s k) /
   \sum_(s | S s) expR ((q *m (E *m K)^T) 0 s / Num.sqrt d%:R).
 Proof. by rewrite /softmax_head headE; congr (_ / _); apply: eq_bigr => s _; rewrite /score /root_scale [_^-1 * _]mulrC. Qed.
+
+Theorem softmax_prefix_safe_def r n m d dv (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n)
+    (visible : 'I_m -> pred 'I_r) :
+  softmax_prefix_safe d dv E F allowed visible <->
+  forall t, (exists s, visible t s) ->
+  forall (q : 'rV[R]_d) (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+    (forall j, allowed t j -> row j K = row j K') -> (forall j, allowed t j -> row j V = row j V') ->
+    softmax_head E F (visible t) q K V = softmax_head E F (visible t) q K' V'.
+Proof. by []. Qed.
 
 Section Theorems.
 

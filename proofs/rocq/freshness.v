@@ -6,6 +6,7 @@
       freshness n r              floor (n / (r + 1))
 
     Headline theorems:
+      T14  unseen_def          the definition
       T14  some_query_stale    for every mask that passes T10, some query does not see its last floor (n / (r + 1)) positions
       T14  freshness_attained  for all n and r there are projections and a mask that passes under which no query misses more
 
@@ -24,6 +25,12 @@ Definition freshness n r : nat := (n %/ r.+1)%N.
 
 Definition unseen (R : ringType) r n (E F : 'M[R]_(r, n)) (visible : mask r n) (t : 'I_n) (h : nat) :=
   (h <= t.+1)%N /\ forall s (j : 'I_n), visible t s -> (j <= t)%N -> (t < j + h)%N -> E s j = 0 /\ F s j = 0.
+
+Lemma unseen_def (R : ringType) r n (E F : 'M[R]_(r, n)) (visible : mask r n) (t : 'I_n) (h : nat) :
+  unseen E F visible t h <->
+  (h <= t.+1)%N /\
+  forall s (j : 'I_n), visible t s -> (j <= t)%N -> (t < j + h)%N -> E s j = 0 /\ F s j = 0.
+Proof. by []. Qed.
 
 Theorem some_query_stale (R : ringType) r n (E F : 'M[R]_(r, n)) (visible : mask r n) :
   (0 < n)%N -> passes E F visible -> exists t, unseen E F visible t (freshness n r).

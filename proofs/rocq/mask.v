@@ -10,6 +10,7 @@
       starved         queries that see no slot
 
     Headline theorems:
+      T13  largest_def, passes_def    the definitions
       T13  passes_iff_below     a mask passes iff it is contained in largest
       T13  largest_unique       largest is the only mask that passes and contains every mask that passes
       T13  largest_prefix_safe  heads under that mask are prefix-safe
@@ -40,6 +41,13 @@ Definition release (s : 'I_r) : nat := \max_(j | reads s j) j.+1.
 Definition passes (visible : mask) := forall t, supported E F (prefix_boundary t) (visible t).
 
 Definition largest : mask := fun t s => (release s <= t.+1)%N.
+
+Lemma largest_def t s : largest t s = (\max_(j < n | (E s j != 0%R) || (F s j != 0%R)) j.+1 <= t.+1)%N.
+Proof. by []. Qed.
+
+Lemma passes_def (visible : mask) :
+  passes visible <-> forall t s (j : 'I_n), visible t s -> ~~ (j <= t)%N -> E s j = 0 /\ F s j = 0.
+Proof. by []. Qed.
 
 Lemma release_le s k : (release s <= k)%N = [forall j : 'I_n, reads s j ==> (j < k)%N].
 Proof.

@@ -8,6 +8,7 @@
       qsum            sum of a list
 
     Headline theorems:
+      T11  of_Q_def    what of_Q is
       T11  of_Q_add, of_Q_sub, of_Q_mul, of_Q_eq    of_Q respects the operations, and equality tests are exact
       T11  of_Q_sum
 
@@ -55,6 +56,11 @@ Definition of_Z (z : Z) : R :=
   end.
 
 Definition of_Q (x : Q) : R := of_Z (Qnum x) / of_pos (Qden x).
+
+Lemma of_Q_def z p :
+  of_Q (Qmake z p) = of_Z z / (Pos.to_nat p)%:R /\
+  of_Z Z0 = 0 /\ of_Z (Zpos p) = (Pos.to_nat p)%:R /\ of_Z (Zneg p) = - (Pos.to_nat p)%:R.
+Proof. by []. Qed.
 
 Lemma of_pos_gt0 p : 0 < of_pos p.
 Proof. by rewrite /of_pos ltr0n; apply/ltP/Pos2Nat.is_pos. Qed.

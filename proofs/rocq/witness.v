@@ -17,10 +17,11 @@
       find_witness      the first candidate that refutes
 
     Headline theorems:
+      T12  output_def             the head at d = dv = 1, q = 1
       T12  find_witnessP          the search finds nothing iff the head is safe (iff T11's criterion holds)
       T12  find_witness_refutes   what it finds is admissible and refutes
       T12  witness_not_safe       an admissible refuting witness is a counterexample to safety
-      T12  candidates_natural     keys tried are m t^k, or m t^k + m t^n at one position, with t <= (n+1) r^4 and m <= r^2
+      T12  find_witness_natural   its keys are m t^k, or m t^k + m t^n at one position, with t <= (n+1) r^4 and m <= r^2
 
     Axioms: none. *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -51,6 +52,13 @@ Definition admissible (w : witness R n) :=
   agree A (keys w) (other_keys w) /\ agree A (values w) (other_values w).
 
 Definition refutes (w : witness R n) := output (keys w) (values w) != output (other_keys w) (other_values w).
+
+Lemma output_def K V :
+  output K V = (\sum_(s | S s) e ((E *m K) s 0) * (F *m V) s 0) / \sum_(s | S s) e ((E *m K) s 0).
+Proof.
+have scores s : score 1 E (1%:M : 'rV_1) K s = (E *m K) s 0 by rewrite /score mul1r mul1mx [LHS]mxE.
+by rewrite /output headE; congr (_ / _); apply: eq_bigr => s _; rewrite scores.
+Qed.
 
 (** ** The search *)
 
@@ -140,12 +148,15 @@ move=> [sameK sameV] /eqP differ safe; apply: differ.
 by rewrite /output; have /rowP/(_ 0) := safe _ _ _ _ sameK sameV.
 Qed.
 
-Theorem find_witness_refutes w : find_witness = Some w -> admissible w /\ refutes w.
+Lemma find_witness_candidate w : find_witness = Some w -> refutes w && (w \in candidates).
 Proof.
 rewrite /find_witness; case found: [seq _ <- _ | _] => [|w' l] //= [<-].
 have : w' \in [seq w <- candidates | refutes w] by rewrite found mem_head.
-by rewrite mem_filter => /andP[ref /candidates_admissible].
+by rewrite mem_filter.
 Qed.
+
+Theorem find_witness_refutes w : find_witness = Some w -> admissible w /\ refutes w.
+Proof. by move/find_witness_candidate/andP => [ref /candidates_admissible]. Qed.
 
 Theorem find_witnessP : find_witness = None <-> exact_criterion E F A S.
 Proof.
@@ -176,5 +187,12 @@ exists (step_time j.1), m, j.2; split=> [|||]; last by split=> //; right.
 move=> k; rewrite /= /bump !mxE /= natrD !natrM !natrX addn0; split=> //.
 by case: eqP => _; rewrite ?mulr1 ?mulr0 ?addr0; [right | left].
 Qed.
+
+Theorem find_witness_natural w : find_witness = Some w ->
+  exists t m i, [/\ (t <= n.+1 * r ^ 4)%N, (m <= r ^ 2)%N,
+    forall k, keys w k 0 = (m * t ^ k)%:R /\
+      (other_keys w k 0 = (m * t ^ k)%:R \/ other_keys w k 0 = (m * t ^ k + m * t ^ n)%:R) &
+    values w = delta_mx i 0 /\ (other_values w = 0 \/ other_values w = delta_mx i 0)].
+Proof. by move/find_witness_candidate/andP => [_ /candidates_natural]. Qed.
 
 End Search.
