@@ -53,8 +53,8 @@ def exit_code(rows: list[Row], undecided_accepted: bool, *, kernel: bool, scale:
         return REFUTED
     asked = {kind for kind, wanted in (("kernel", kernel), ("scale", scale)) if wanted}
     ran = {e.kind for row in rows for e in row.evidence if e.ok}
-    idle = any(e.ok is None and e.kind in asked for row in rows for e in row.evidence if row.claim.incomplete is None)
-    unfinished = any(row.status != "proved" for row in rows) or bool(asked - ran) or ("kernel" in asked and idle)
+    idle = any(e.ok is None and e.kind == "kernel" for row in rows if row.claim.theorems for e in row.evidence)
+    unfinished = any(row.status != "proved" for row in rows) or bool(asked - ran) or idle
     return OPEN if unfinished and not undecided_accepted else PROVED
 
 

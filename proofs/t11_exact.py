@@ -204,7 +204,7 @@ def derive() -> Derivation:
             "weights sum to 1",
         ),
         derivation.lemma(
-            "Together: a softmax head is safe iff (1) and (2) hold at every query that sees a slot, for all sizes; this "
+            "Together: a softmax head is safe iff (1) and (2) hold at every query that sees a slot, all sizes; this "
             "is a finite list of identities between rationals, so it is decidable.",
             "the steps above",
             "exact_criterionP",

@@ -95,7 +95,7 @@ def derive() -> Derivation:
                 "tried one by one",
             ),
             derivation.lemma(
-                "The same for all n and r: ⌈(n−r)/(r+1)⌉ = ⌊n/(r+1)⌋, and a mask that passes T10 is inside the largest.",
+                "The same for all n and r: ⌈(n−r)/(r+1)⌉ = ⌊n/(r+1)⌋, a mask that passes T10 is inside the largest.",
                 "the two inequalities above; pigeonhole; T13",
                 "staleness_bound",
             ),

@@ -7,6 +7,7 @@ with the theorem of proofs/rocq that closes them where there is one. Nothing her
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +44,7 @@ class StepFailed(AssertionError):
 
 @dataclass(frozen=True)
 class Step:
-    """A statement that a procedure decides. `decide()` returns what is left over: 0, None, [] or False if it holds."""
+    """A statement that a procedure decides. `decide()` returns what is left over: 0 or something empty if it holds."""
 
     statement: str
     reason: str
@@ -129,10 +130,10 @@ class Derivation:
         for number, step in enumerate(self.steps, 1):
             shown = f"\n\n    $$\\displaystyle {step.latex}$$\n" if step.latex else ""
             if isinstance(step, Step):
-                tail = f"*{step.reason}* — decided: {step.procedure}"
+                tail = f"*{_markdown(step.reason)}* — decided: {_markdown(step.procedure)}"
             else:
-                tail = f"*lemma*: {step.source}" + (f" (Rocq: `{step.theorem}`)" if step.theorem else "")
-            lines.append(f"{number}. {step.statement}{shown}\n    {tail}")
+                tail = f"*lemma*: {_markdown(step.source)}" + (f" (Rocq: `{step.theorem}`)" if step.theorem else "")
+            lines.append(f"{number}. {_markdown(step.statement)}{shown}\n\n    {tail}\n")
         return "\n".join(lines)
 
     def _repr_latex_(self) -> str:
@@ -144,8 +145,18 @@ class Derivation:
         return "$$\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}$$"
 
 
+def _markdown(text: str) -> str:
+    """Plain text with the characters escaped that Markdown reads as marks."""
+    return re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", text)
+
+
 def _nothing(left: Any) -> bool:
-    """Whether a procedure left nothing over. An expression counts as nothing only when it is the number 0."""
+    """Whether a procedure left nothing over. An expression counts as nothing only when it is the number 0.
+
+    Raises TypeError for an answer that is none, so that a procedure that forgets to answer proves nothing.
+    """
+    if left is None or isinstance(left, bool):
+        raise TypeError(f"a procedure answered {left}; it must return what is left over, 0 for nothing")
     if isinstance(left, Expr):
         return left == 0
     if isinstance(left, MatrixBase):

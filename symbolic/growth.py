@@ -10,7 +10,7 @@ import sympy
 from flint import fmpq_mpoly
 from sympy import Expr, Symbol
 
-from .field import Field, Quotient, Undecidable, exact, is_zero
+from .field import Field, Quotient, Undecidable, exact, is_zero, manifestly
 
 Scale = tuple[Fraction, Fraction, Fraction]
 
@@ -67,9 +67,10 @@ def _leading(field: Field, poly: fmpq_mpoly, scales: list[tuple[int, int, Fracti
 
 
 def leading_term(expression: Any, n: Symbol) -> LeadingTerm | None:
-    """The leading term as n → ∞, or None for the expression 0. Other symbols are parameters, in general position.
+    """The leading term as n → ∞, or None for the expression 0. The coefficient may vanish for special parameters.
 
-    Raises Undecidable where another function of n occurs.
+    Raises Undecidable where another function of n occurs, and where the leading coefficient of the denominator is not
+    visibly of one sign (then special parameters could change the order).
 
     >>> n, a = sympy.symbols("n a", positive=True)
     >>> print(leading_term((n**2 + n) / (a * n + sympy.log(n)), n))
@@ -82,11 +83,17 @@ def leading_term(expression: Any, n: Symbol) -> LeadingTerm | None:
         return None
     scales = _scales(field, n)
     (top, up), (bottom, down) = (_leading(field, p, scales) for p in (element.num, element.den))
+    if not _has_sign(down):
+        raise Undecidable(f"the leading coefficient {down} of the denominator may vanish; restrict its symbols")
     return LeadingTerm(up / down, (top[0] - bottom[0], top[1] - bottom[1], top[2] - bottom[2]))
 
 
+def _has_sign(coefficient: Expr) -> bool:
+    return manifestly(coefficient) or manifestly(-coefficient)
+
+
 def limit(expression: Any, n: Symbol) -> Expr:
-    """The limit as n → ∞, parameters positive: an expression, 0, or ±∞ (the sign of the leading coefficient).
+    """The limit as n → ∞: an expression, 0, or ±∞ (the sign of the leading coefficient).
 
     Raises Undecidable when it is infinite and the sign of the leading coefficient is open.
 
@@ -99,22 +106,22 @@ def limit(expression: Any, n: Symbol) -> Expr:
         return sympy.S.Zero
     if lead.exponents == (0, 0, 0):
         return lead.coefficient
-    if lead.coefficient.is_positive:
-        return sympy.oo
-    if lead.coefficient.is_negative:
-        return -sympy.oo
-    raise Undecidable(f"the limit of {expression} is infinite, of the sign of {lead.coefficient}")
+    if not _has_sign(lead.coefficient):
+        raise Undecidable(f"the limit of {expression} is infinite, of the sign of {lead.coefficient}")
+    return sympy.oo if manifestly(lead.coefficient) else -sympy.oo
 
 
 def same_order(left: Any, right: Any, n: Symbol) -> bool:
-    """Whether left = Θ(right) as n → ∞: their leading terms have the same exponents.
+    """Whether left = Θ(right) as n → ∞: their leading terms have the same exponents and coefficients of one sign each.
 
     >>> n, a = sympy.symbols("n a", positive=True)
     >>> same_order(a * n**2 + n, n**2, n), same_order(n * sympy.log(n), n, n)
     (True, False)
     """
     a, b = leading_term(left, n), leading_term(right, n)
-    return (a and a.exponents) == (b and b.exponents)
+    if a is None or b is None:
+        return a is b
+    return a.exponents == b.exponents and _has_sign(a.coefficient) and _has_sign(b.coefficient)
 
 
 def same_limit(expression: Any, expected: Any, n: Symbol) -> Expr:
