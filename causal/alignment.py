@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .boundary import Boundary
-from .frames import Array, Output, Source, comparable, group_numbers, library_of, read_columns
+from .frames import Array, Output, Source, comparable, group_numbers, read_columns
 
 
 @dataclass
@@ -113,8 +113,8 @@ class Aligner:
         self.source, self.clock, self.mode = source, clock, ""
         self.names: list[str] | None = None
 
-    def read(self, result: Any, rows: Array, given: Any) -> Output:
-        """What the function returned for the input rows `rows`, passed to it as `given`.
+    def read(self, result: Any, rows: Array, given: Any = None) -> Output:
+        """What the function returned for the input rows `rows`, whose pandas index was `given` (None: no index).
 
         Raises TypeError or ValueError, one sentence each: no table, other columns than before, rows that cannot be
         aligned.
@@ -150,7 +150,7 @@ class Aligner:
         times = self._times_of(result, index)
         if m == len(rows) and (times is None or np.array_equal(times, self._source_times(rows))):
             by_label = index is not None and not _is_fresh(index, m) and self._labelled(index, rows, given) is not None
-            return "labels" if by_label or (index is not None and index.equals(given.index)) else "rows"
+            return "labels" if by_label or (index is not None and given is not None and index.equals(given)) else "rows"
         if index is not None and self._labelled(index, rows, given) is not None and not _is_fresh(index, m):
             return "labels"
         return "times" if times is not None else "rows"
@@ -174,14 +174,14 @@ class Aligner:
 
     def _labelled(self, index: Any, rows: Array, given: Any) -> Array | None:
         """The input rows that an index names, or None where it does not name rows of the input."""
-        if index is None or library_of(given) != "pandas":
+        if index is None or not hasattr(given, "get_indexer"):
             return None
-        if len(index) == len(rows) and index.equals(given.index):
+        if len(index) == len(rows) and index.equals(given):
             return rows
-        if not given.index.is_unique or not index.is_unique or index.nlevels != given.index.nlevels:
+        if not given.is_unique or not index.is_unique or index.nlevels != given.nlevels:
             return None
         try:
-            where = given.index.get_indexer(index)
+            where = given.get_indexer(index)
         except (TypeError, ValueError):
             return None
         return rows[where] if bool((where >= 0).all()) else None
@@ -308,8 +308,9 @@ def compare(base: Output, other: Output, cut: int, limits: list[float], present:
         left, right = left[first][order], right[second][order]
     alone = np.concatenate([only_left, -1 - only_right])
     changed = []
+    here, there = _slice(left), _slice(right)
     for x, y, limit in zip(base.columns, other.columns, limits, strict=True):
-        changed.append(np.concatenate([left[differs(x[left], y[right], limit)], alone]))
+        changed.append(np.concatenate([left[where_differs(x[here], y[there], limit)], alone]))
     return Difference(len(left) + len(alone), changed, base, other, (left, right))
 
 
@@ -318,6 +319,20 @@ def _settled(output: Output, cut: int, present: Array | None) -> Array:
     if present is not None:
         settled &= present[output.key] if output.key.dtype.kind == "i" else output.steps <= cut
     return np.flatnonzero(settled)
+
+
+def _slice(rows: Array) -> Any:
+    """Ascending rows without holes as a slice, which costs nothing to take."""
+    whole = len(rows) and rows[-1] - rows[0] == len(rows) - 1
+    return slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows
+
+
+def where_differs(x: Array, y: Array, limit: float) -> Array:
+    """The entries at which two columns differ; looks closely only where they are not identical."""
+    if x.dtype != y.dtype or x.dtype.kind not in "biufc":
+        return np.flatnonzero(differs(x, y, limit))
+    unequal = np.flatnonzero(x != y)
+    return unequal[differs(x[unequal], y[unequal], limit)] if unequal.size else unequal
 
 
 def differs(x: Array, y: Array, limit: float) -> Array:

@@ -135,7 +135,7 @@ class Source:
                 return column.take(rows).set_axis(column.index)
             return column.gather(rows) if self.library == "polars" else column[rows]
         values = numbers.copy()
-        values[where] = _beyond(numbers, self.missing[name], where, kind, random)
+        values[where] = _beyond(values.dtype, self._range(name), numbers[where], kind, random)
         if self.library == "numpy":
             return values
         if self.library == "polars":
@@ -176,6 +176,18 @@ class Source:
                     whole, real = np.dtype(np.int64), np.dtype(np.float64)
                     found[name] = column.to_numpy(dtype=whole if integer else real, na_value=0 if integer else np.nan)
         return {name: values for name, values in found.items() if values.dtype.kind in "biuf"}
+
+    def _range(self, name: str) -> tuple[float, float]:
+        """The smallest and largest finite number of a column; 0 and 1 where it has none."""
+        if name not in self._ranges:
+            present = self._numbers[name][~self.missing[name]]
+            finite = present[np.isfinite(present)]
+            self._ranges[name] = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        return self._ranges[name]
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[float, float]]:
+        return {}
 
     @cached_property
     def _codes(self) -> dict[str, tuple[Array, Array]]:
@@ -257,21 +269,19 @@ def _where_polars(column: Any, missing: Array, series: Any) -> Any:
     return polars.select(polars.when(mask).then(column).otherwise(series).alias(column.name))[column.name]
 
 
-def _beyond(values: Array, missing: Array, where: Array, kind: Kind, random: np.random.Generator) -> Array:
-    """New numbers beyond the column's range, in the column's own type."""
-    if values.dtype.kind == "b":
-        return ~values[where]
-    present = values[~missing]
-    finite = present[np.isfinite(present)].astype(np.float64)
-    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+def _beyond(dtype: np.dtype, limits: tuple[float, float], old: Array, kind: Kind, random: np.random.Generator) -> Array:
+    """New numbers beyond a column's range, in the column's own type; truth values are negated."""
+    if dtype.kind == "b":
+        return ~old
+    low, high = limits
     span = (high - low) or abs(high) or 1.0
-    u = random.random(int(where.sum()))
+    u = random.random(len(old))
     below = low * (0.25 + 0.5 * u) if low > 0 else low - span * (0.5 + u)
     new = high + span * (0.5 + u) if kind == "high" else below
-    if values.dtype.kind in "iu":
-        limits = np.iinfo(values.dtype)
-        new = np.clip(np.rint(new), max(limits.min, -(2.0**62)), min(limits.max, 2.0**62))
-    return new.astype(values.dtype)
+    if dtype.kind in "iu":
+        whole = np.iinfo(dtype)
+        new = np.clip(np.rint(new), max(whole.min, -(2.0**62)), min(whole.max, 2.0**62))
+    return new.astype(dtype)
 
 
 def read_source(data: Any, time: Any = None, group: Any = None) -> Source:

@@ -77,13 +77,9 @@ class PipelineWitness(Witness):
         before, after = self.outputs
         what = {TRUNCATION: "are taken away", "draw": "are replaced by other values of the data"}
         done = what.get(self.how, f"are replaced by {self.how}er values")
-        later = (
-            f"input rows from row {self.position} on"
-            if self.position != self.query
-            else "input row itself and later ones"
-        )
         arrow = f"({self.query} ← {self.position})"
-        return f"column {self.column}, {self.label} {arrow}: {before} becomes {after} when {later} {done}"
+        values = f"{_shown(before)} becomes {_shown(after)}"
+        return f"column {self.column}, {self.label} {arrow}: {values} when the rows after {self.record['after']} {done}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, without the function and its data."""
@@ -122,8 +118,8 @@ def check_pipeline(
     earlier cut, so that the first leaking row named is the first there is. `workers`: processes. `seed`: of the values
     that replace others. `progress(done, of)` is called after every replay.
 
-    REFUTED with a `PipelineWitness` when a column that is no label looks ahead, otherwise UNDECIDED. Raises TypeError or
-    ValueError, one sentence each, for data that cannot be cut and results that cannot be aligned.
+    REFUTED with a `PipelineWitness` when a column that is no label looks ahead, otherwise UNDECIDED. Raises TypeError
+    or ValueError, one sentence each, for data that cannot be cut and results that cannot be aligned.
 
     >>> import numpy as np
     >>> def centred(x):

@@ -107,7 +107,7 @@ class Runner:
             raise ValueError(f"function raises {error} on the whole data; it must run on that") from error.__cause__
         self.seconds = time.perf_counter() - began
         self.mutates = _spoilt(source, given)
-        self.base = self.aligner.read(result, self.everything, source.data)
+        self.base = self.aligner.read(result, self.everything, getattr(source.data, "index", None))
         if not self.base.names:
             raise ValueError("function returned no columns; return at least one")
         self.limits = rounding_limits(self.base)
@@ -123,7 +123,9 @@ class Runner:
 
     def again(self) -> Output:
         """The function on everything once more."""
-        return self.aligner.read(self.call(self.source.copy()), self.everything, self.source.data)
+        return self.aligner.read(
+            self.call(self.source.copy()), self.everything, getattr(self.source.data, "index", None)
+        )
 
     def _noise(self) -> list[float]:
         """Per column how far two runs on equal input are apart; columns that agree have 0."""
@@ -160,8 +162,8 @@ class Runner:
         truncated = replay.kind == TRUNCATION
         kept = self.clock.kept(replay.cut)
         rows = np.flatnonzero(kept) if truncated else self.everything
-        passed = copy.copy(given) if library_of(given) == "polars" else given.copy()
-        other = self.aligner.read(self.call(passed), rows, given)
+        index = getattr(given, "index", None)
+        other = self.aligner.read(self.call(given), rows, index)
         return compare(base or self.base, other, replay.cut, self.limits, kept if truncated else None)
 
     def run(self, replay: Replay) -> Summary:
