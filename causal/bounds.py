@@ -63,11 +63,12 @@ def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan,
     """Bounds from the extremes of whole blocks: larger than need be, and free."""
     keys, values = ((s.low[question.slots].astype(float), s.high[question.slots].astype(float), s.edges) for s in scans)
     low, high, edges = values
-    hit = np.add.reduceat(forbidden, edges[:-1]) > 0
+    hit = np.maximum.reduceat(forbidden, edges[:-1])
     largest = max(float(np.abs(low[:, hit]).max(initial=0)), float(np.abs(high[:, hit]).max(initial=0)))
     distance = float(((high.max(axis=0) - low.min(axis=0)) * np.diff(edges)).sum())
-    low, high, edges = keys
-    hit = np.add.reduceat(forbidden, edges[:-1]) > 0
+    low, high, other = keys
+    if not np.array_equal(edges, other):
+        hit = np.maximum.reduceat(forbidden, other[:-1])
     spread = float((high.max(axis=0) - low.min(axis=0))[hit].max(initial=0))
     return _up(largest, 0), _product(spread, distance, len(forbidden))
 

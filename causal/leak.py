@@ -6,12 +6,13 @@ from __future__ import annotations
 import numpy as np
 
 from .entries import Entries
-from .exact import Columns, Question, keys_leak, open_thresholds, values_leak
+from .exact import Columns, Leak, Question, keys_leak, open_thresholds, values_leak
 from .separate import Head, keys_witness, telling_columns, values_witness
 from .support import NOTHING
 from .witness import ProjectionWitness
 
 FEW = 64  # positions looked at before the whole row is
+ENOUGH = 100  # random keys, each drawn from a box twice as wide; a single one fails with vanishing probability
 
 
 def find_leak(question: Question, E: Entries, F: Entries, reads: np.ndarray) -> ProjectionWitness | None:
@@ -27,7 +28,8 @@ def find_leak(question: Question, E: Entries, F: Entries, reads: np.ndarray) -> 
     values = keys if F is E else Columns(F, question.slots)
     leak = values_leak(question, keys, values)
     if leak is not None:
-        return values_witness(head, leak.query, leak.j, telling_columns(keys.block, question.bias))
+        columns = telling_columns(keys.block, question.bias)
+        return _shown(leak, values_witness(head, leak.query, leak.j, columns, ENOUGH))
     thresholds = open_thresholds(question, keys, values)
     if not len(thresholds):
         return None
@@ -38,7 +40,16 @@ def find_leak(question: Question, E: Entries, F: Entries, reads: np.ndarray) -> 
     if leak is None:
         return None
     assert leak.i is not None
-    return keys_witness(head, leak.query, leak.j, leak.i, leak.columns)
+    return _shown(leak, keys_witness(head, leak.query, leak.j, leak.i, leak.columns, ENOUGH))
+
+
+def _shown(leak: Leak, witness: ProjectionWitness | None) -> ProjectionWitness:
+    """The witness, which T12 promises; its absence must never be read as safety."""
+    if witness is None:
+        raise AssertionError(
+            f"{leak} has no witness after {ENOUGH} random keys: a fault of attnproof, please report it"
+        )
+    return witness
 
 
 def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: np.ndarray) -> ProjectionWitness | None:
@@ -50,15 +61,16 @@ def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: 
         return None
     forbidden = question.rank > horizon
     row = F.block(suspects[:1])[0]
-    hits = np.flatnonzero((row != 0) & forbidden)
-    if not len(hits):
+    hits = np.asarray((row != 0) & forbidden, bool)
+    j = int(hits.argmax())
+    if not hits[j]:
         return None
     n = len(forbidden)
     few = np.unique(np.linspace(0, n - 1, min(n, FEW)).astype(np.int64))
     few = np.unique(np.append(few[: FEW // 2], np.arange(min(n, FEW // 2))))
     block = np.hstack([E.block(question.slots, slice(int(m), int(m) + 1)) for m in few])
     columns = [int(few[m]) for m in telling_columns(block, question.bias)]
-    return values_witness(head, t, int(hits[0]), columns, tries=3)
+    return values_witness(head, t, j, columns, tries=3)
 
 
 def _first_step(question: Question, head: Head, keys: Columns, values: Columns) -> ProjectionWitness | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -132,10 +133,11 @@ class Case:
             return "float32" if kinds == {"float16", "bfloat16"} else max(kinds, key=BITS.__getitem__)
         return kinds.pop() if kinds else "float64"
 
-    def questions(self) -> Iterator[Question]:
+    @cached_property
+    def questions(self) -> list[Question]:
         """The failing queries, grouped for T11."""
-        for slots, bias, queries in self.sees.groups(self.failing):
-            yield from questions(self.support.boundary, slots, bias, queries)
+        groups = self.sees.groups(self.failing)
+        return [q for slots, bias, queries in groups for q in questions(self.support.boundary, slots, bias, queries)]
 
     def offending(self, question: Question) -> np.ndarray:
         """Which slots of a question read a position that one of its queries may not use, (k,)."""
@@ -165,7 +167,7 @@ class Findings:
 def _judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
     start = time.perf_counter()
     found = Findings()
-    for question in case.questions():
+    for question in case.questions:
         witness = case.leak(question)
         if witness is None:
             found.by_cancellation.append(question)
@@ -173,7 +175,7 @@ def _judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
             found.witness = witness
             break
     seconds = time.perf_counter() - start
-    bound = leak_bound(case.questions(), case.keys, case.values, case.scans)
+    bound = leak_bound(case.questions, case.keys, case.values, case.scans)
     base = replace(base, leak_bound=bound)
     if found.witness is not None:
         return _refuted(case, base, found.witness, bound, tolerance, seconds)

@@ -29,6 +29,8 @@ class Runs(Sequence[int]):
         array = np.asarray(numbers if isinstance(numbers, np.ndarray) else list(numbers), np.int64)
         if not array.size:
             return cls(())
+        if array[-1] - array[0] == array.size - 1:
+            return cls([(int(array[0]), int(array[-1]) + 1)])
         breaks = np.flatnonzero(np.diff(array) != 1)
         firsts, lasts = array[np.append(0, breaks + 1)], array[np.append(breaks, array.size - 1)]
         return cls(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))

@@ -152,9 +152,10 @@ class ProjectionWitness(Witness):
         z, w = _whole(self._scores(0), self._scores(1))
         a, b = _whole(self._amounts(0), self._amounts(1))
         coefficients: dict[int, int] = {}
-        for exponent, amount in zip(z, a, strict=True):
-            for other, taken in zip(w, b, strict=True):
-                coefficients[exponent + other] = coefficients.get(exponent + other, 0) + amount - taken
+        for x, (count, amount) in _by_exponent(z, a).items():
+            for y, (other, taken) in _by_exponent(w, b).items():
+                # Σ (a_s − a'_u) over the slots s with exponent x before and u with exponent y after
+                coefficients[x + y] = coefficients.get(x + y, 0) + amount * other - count * taken
         return any(coefficients.values())
 
     def _balls_are_apart(self, bits: int) -> bool:
@@ -237,6 +238,15 @@ def _whole(x: list[Fraction], y: list[Fraction]) -> tuple[list[int], list[int]]:
     """Both lists times their common denominator."""
     factor = lcm(*(v.denominator for v in (*x, *y)))
     return [int(v * factor) for v in x], [int(v * factor) for v in y]
+
+
+def _by_exponent(exponents: list[int], amounts: list[int]) -> dict[int, tuple[int, int]]:
+    """How many slots have each exponent, and the sum of their amounts."""
+    found: dict[int, tuple[int, int]] = {}
+    for x, a in zip(exponents, amounts, strict=True):
+        count, total = found.get(x, (0, 0))
+        found[x] = (count + 1, total + a)
+    return found
 
 
 def _ball(output: Fraction | Ratio, bits: int) -> Any:

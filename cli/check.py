@@ -26,16 +26,14 @@ def check(
     boundary: Annotated[
         str | None, typer.Option("--boundary", help="prefix, strict, lag:K, documents:a,b,… or bidirectional")
     ] = None,
-    tolerance: Annotated[
-        float, typer.Option("--tolerance", help="accept conditionally what leaks at most so much")
-    ] = 0.0,
+    tolerance: Annotated[float, typer.Option("--tolerance", help="accept leaks up to this, conditionally")] = 0.0,
     kernel: Annotated[
         bool, typer.Option("--kernel", help="have the Rocq kernel decide it too (small matrices)")
     ] = False,
     output: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
     accept: Annotated[str | None, typer.Option("--accept", help="conditional, undecided, or both with a comma")] = None,
 ) -> None:
-    """Prove or refute that a projection gives no query what its boundary forbids, and show the leak where there is one."""
+    """Prove or refute that a projection gives no query what its boundary forbids, and show the leak if there is one."""
     from ..causal.boundary import Boundary
     from ..causal.mask import read_pair
     from ..causal.projection import check_projection
