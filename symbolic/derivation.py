@@ -73,7 +73,7 @@ class CheckedDerivation:
 
     def __str__(self) -> str:
         leaning = "no lemma" if not self.lemmas else f"{len(self.lemmas)} lemma{'s' * (len(self.lemmas) > 1)}"
-        return f"{self.decided} steps decided, {leaning}"
+        return f"{self.decided} step{'s' * (self.decided != 1)} decided, {leaning}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Derivation:
     >>> x = Symbol("x")
     >>> d = Derivation("a square", (identity("(x+1)² opens up", (x + 1) ** 2, x**2 + 2 * x + 1, "expand"),))
     >>> print(d.check())
-    1 steps decided, no lemma
+    1 step decided, no lemma
     >>> Derivation("wrong", (identity("(x+1)² = x²", (x + 1) ** 2, x**2, "hope"),)).check()
     Traceback (most recent call last):
     attnproof.symbolic.derivation.StepFailed: step 1 fails: (x+1)² = x²; what is left over is 2*x + 1

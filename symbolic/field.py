@@ -86,7 +86,7 @@ def exact(value: Any) -> Expr:
     (1/2, 1/3)
     """
     if isinstance(value, Expr):
-        return value.xreplace({f: Rational(*map(int, f.as_integer_ratio())) for f in value.atoms(sympy.Float)})
+        return value.xreplace({f: Rational(f) for f in value.atoms(sympy.Float)})
     if isinstance(value, Fraction):
         return Rational(value.numerator, value.denominator)
     if hasattr(value, "as_integer_ratio"):

@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import Any
 
 import sympy
-from sympy import Expr, Identity, MatAdd, MatMul, MatrixSymbol, ZeroMatrix
+from sympy import Expr, Identity, MatAdd, MatMul, MatPow, MatrixSymbol, ZeroMatrix
 
 from .field import remainder as scalar_remainder
 
@@ -41,15 +41,21 @@ def expand(expression: Any) -> Words:
         return dict(total)
     if isinstance(expression, MatMul):
         coefficient, factors = expression.as_coeff_matrices()
-        product: Words = {(): coefficient}
-        for factor in factors:
-            step: Words = defaultdict(lambda: sympy.S.Zero)
-            for left, a in product.items():
-                for right, b in expand(factor).items():
-                    step[left + right] += a * b
-            product = dict(step)
-        return product
+        return _product([{(): coefficient}, *map(expand, factors)])
+    if isinstance(expression, MatPow) and expression.exp.is_Integer and expression.exp > 0:
+        return _product([expand(expression.base)] * int(expression.exp))
     raise TypeError(f"{expression} is not a sum of products of matrix symbols; write it with +, * and scalars")
+
+
+def _product(factors: list[Words]) -> Words:
+    product: Words = {(): sympy.S.One}
+    for factor in factors:
+        step: Words = defaultdict(lambda: sympy.S.Zero)
+        for left, a in product.items():
+            for right, b in factor.items():
+                step[left + right] += a * b
+        product = dict(step)
+    return product
 
 
 def remainder(left: Any, right: Any) -> dict[str, Expr]:
@@ -65,8 +71,3 @@ def remainder(left: Any, right: Any) -> dict[str, Expr]:
     for word, c in expand(right).items():
         total[word] -= c
     return {"·".join(map(str, word)) or "1": c for word, c in total.items() if scalar_remainder(c) != 0}
-
-
-def substitute(expression: Any, rules: dict[Any, Any]) -> Any:
-    """The expression with matrix symbols replaced by expressions of the same shape."""
-    return expression.subs(rules, simultaneous=True) if hasattr(expression, "subs") else expression

@@ -1,0 +1,110 @@
+"""Exact rank, determinant, null space and inverse against SymPy's DomainMatrix and against their definitions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from attnproof.symbolic import rank
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Matrix, Rational, Symbol, exp
+from sympy.polys.matrices import DomainMatrix
+
+T = Symbol("t")
+pytestmark = pytest.mark.claim("T3", "T5", "T7", "T8")
+
+entries = st.sampled_from([0, 0, 1, -1, 2, Rational(1, 2), T, T + 1, T**2, 1 / (1 + T)])
+rational_entries = st.sampled_from([0, 0, 1, -1, 2, Rational(1, 2)])
+
+
+def matrices(of, rows, columns):
+    return st.lists(of, min_size=rows * columns, max_size=rows * columns).map(lambda x: Matrix(rows, columns, x))
+
+
+def shapes(of):
+    return st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(lambda s: matrices(of, *s))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.one_of(shapes(entries), shapes(rational_entries)))
+def test_rank_and_null_space(m):
+    expected = DomainMatrix.from_Matrix(m).to_field().rank()
+    assert rank.rank(m) == expected
+    kernel = rank.null_space(m)
+    assert kernel.shape == (m.cols, m.cols - expected)
+    assert all(sympy.cancel(e) == 0 for e in m * kernel)
+    assert kernel.cols == 0 or rank.rank(kernel) == kernel.cols
+    assert len(rank.independent_rows(m)) == expected
+    assert rank.rank(m.extract(rank.independent_rows(m), list(range(m.cols)))) == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.one_of(matrices(entries, 3, 3), matrices(rational_entries, 4, 4), matrices(entries, 2, 2)))
+def test_determinant_and_inverse(m):
+    expected = DomainMatrix.from_Matrix(m).to_field()
+    det = expected.domain.to_sympy(expected.det())
+    assert sympy.cancel(rank.det(m) - det) == 0
+    if det == 0:
+        with pytest.raises(ZeroDivisionError):
+            rank.inverse(m)
+    else:
+        assert (m * rank.inverse(m)).applyfunc(sympy.cancel) == sympy.eye(m.rows)
+
+
+def test_large_determinants_take_the_elimination_path():
+    x = sympy.symbols("x0:8")
+    m = Matrix(8, 8, lambda i, j: x[i] ** j if i < 2 else Rational(i + 1) ** j)
+    expected = sympy.expand(m.det(method="berkowitz"))
+    assert sympy.expand(rank.det(m) - expected) == 0
+    m[7, :] = m[6, :]
+    assert rank.det(m) == 0
+    assert rank.rank(m) == 7
+
+
+def test_exponentials_count_as_transcendental():
+    assert rank.rank([[1, exp(1)], [exp(1), exp(2)]]) == 1
+    assert rank.rank([[1, exp(1)], [exp(1), exp(2) + Rational(1, 10**40)]]) == 2
+    assert rank.null_space([[exp(T), exp(2 * T)]]) == Matrix([-exp(T), 1])
+
+
+def test_inputs():
+    assert rank.as_matrix(np.array([[0.5, 1]])) == Matrix([[Rational(1, 2), 1]])
+    assert rank.as_matrix([[Fraction(1, 3)]]) == Matrix([[Rational(1, 3)]])
+    assert rank.rank(np.eye(3)) == 3
+    assert rank.rank(Matrix.zeros(0, 3)) == 0
+    assert rank.det(Matrix.zeros(0, 0)) == 1
+    for bad in ([1, 2], [[1], [1, 2]], np.ones(3)):
+        with pytest.raises((ValueError, TypeError)):
+            rank.as_matrix(bad)
+    with pytest.raises(ValueError, match="only a square"):
+        rank.det([[1, 2]])
+    with pytest.raises(ValueError, match="only a square"):
+        rank.inverse([[1, 2]])
+
+
+def test_spans():
+    assert rank.same_span(Matrix([[1, 0], [0, 1]]), Matrix([[1, 1], [1, -1]]))
+    assert not rank.same_span(Matrix([1, 0]), Matrix([0, 1]))
+    assert not rank.same_span(Matrix([1, 0]), Matrix([1, 0, 0]))
+    assert rank.same_span(Matrix.zeros(2, 0), Matrix.zeros(2, 0))
+    assert not rank.same_span(Matrix.zeros(2, 0), Matrix([1, 0]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(shapes(rational_entries))
+def test_row_space_projector_is_the_pseudo_inverse_product(f):
+    p = rank.row_space_projector(f)
+    numeric = np.array(f.tolist(), dtype=float)
+    assert np.allclose(np.array(p.tolist(), dtype=float), np.linalg.pinv(numeric) @ numeric)
+
+
+def test_minors_and_padding():
+    b, f = rank.symbolic("b", 3, 2), rank.symbolic("f", 2, 3)
+    assert list(rank.minors(b * f, 3)) == [0]
+    assert all(m != 0 for m in rank.minors(b * f, 2))
+    left, right = rank.padded(b, f)
+    assert left.shape == right.shape == (3, 3)
+    assert left * right == b * f
