@@ -4,14 +4,12 @@
 with it. `kernel_evidence` goes further: for one matrix it writes a theorem ("this head is prefix-safe", or "is not",
 for every real field with an exponential) whose proof evaluates the checker, and has the Rocq kernel accept it.
 
-Both need Coq with MathComp; the extracted program also needs ocamlfind, which Debian's `coq` brings. The compiled files
-go to a user cache folder named after a hash of their sources, never into the tree.
+Both need Rocq with MathComp; the extracted program also needs ocamlfind, which Debian's `coq` brings. The compiled
+files go to a user cache folder named after a hash of their sources, never into the tree.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
 import shutil
 import subprocess
 import tempfile
@@ -27,10 +25,21 @@ import numpy as np
 
 from ..causal.boundary import Boundary
 from ..causal.verdict import Evidence
+from .rocq_build import (
+    LIBRARY,
+    WARNINGS,
+    Toolchain,
+    build_folder,
+    cache_folder,
+    clean_environment,
+    compile_all,
+    digest_of,
+    find_toolchain,
+)
 
 SOURCES = Path(__file__).parent / "rocq"
 THEORIES = ("independence", "causal_head", "exact", "support", "rationals", "checker")
-PACKAGES = "coq, libcoq-mathcomp-algebra"
+PACKAGES = "coq, libcoq-mathcomp-analysis"
 MAX_SLOTS, MAX_POSITIONS, MAX_QUERIES = 16, 64, 64
 
 Matrix = Sequence[Sequence[Fraction | int | float]]
@@ -56,61 +65,54 @@ class Case(NamedTuple):
 def _run(command: Sequence[str | Path], cwd: Path, stdin: str | None = None, limit: float = 600) -> str:
     try:
         done = subprocess.run(
-            [str(c) for c in command], cwd=cwd, input=stdin, capture_output=True, text=True, timeout=limit, check=False
+            [str(c) for c in command],
+            cwd=cwd,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+            env=clean_environment(),
         )
     except subprocess.TimeoutExpired:
         raise KernelUnavailableError(
             f"{Path(command[0]).name} ran for more than {limit:g} s; ask about smaller matrices"
         ) from None
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
-        failed = f"{Path(command[0]).name} failed on {command[-1]} ({said[-1]})"
-        raise KernelUnavailableError(f"{failed}; check that {PACKAGES} are installed")
+        raise _failure(Path(command[0]).name, str(command[-1]), done.stderr or done.stdout)
     return done.stdout
 
 
-def _need(program: str) -> str:
-    path = shutil.which(program)
-    if path is None:
-        raise KernelUnavailableError(
-            f"{program} is not on the PATH, so the verified checker cannot run; install {PACKAGES}"
-        )
-    return path
+def _failure(program: str, file: str, output: str) -> KernelUnavailableError:
+    said = output.strip().splitlines() or ["no output"]
+    return KernelUnavailableError(f"{program} failed on {file} ({said[-1]}); check that {PACKAGES} are installed")
 
 
-def cache_folder() -> Path:
-    """Where compiled files go: `$XDG_CACHE_HOME/attnproof`, by default `~/.cache/attnproof`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attnproof"
+def toolchain() -> Toolchain:
+    """The Rocq compiler, or KernelUnavailableError."""
+    found = find_toolchain()
+    if found is None or shutil.which("ocamlfind") is None:
+        raise KernelUnavailableError(f"the verified checker needs Rocq, which is not here; install {PACKAGES}")
+    return found
 
 
 @cache
-def built(coqc: str) -> Path:
-    """The folder with the compiled theories and the extracted program `decide`, built on first use (about 20 s).
+def built(rocq: Toolchain) -> Path:
+    """The folder with the compiled theories and the extracted program `decide`, built on first use (about 15 s).
 
-    Raises KernelUnavailableError when something is missing or does not compile.
+    Raises KernelUnavailableError when something does not compile.
     """
     files = [*(f"{t}.v" for t in THEORIES), "extraction.v", "decide.ml"]
-    digest = hashlib.sha256(_run([coqc, "--version"], SOURCES).encode())
-    for name in files:
-        digest.update(name.encode() + (SOURCES / name).read_bytes())
-    home = cache_folder() / f"rocq-{digest.hexdigest()[:16]}"
+    sources = {name: (SOURCES / name).read_text(encoding="utf-8") for name in files}
+    home = cache_folder() / f"checker-{digest_of(sources, rocq.version)[:16]}"
     if home.exists():
         return home
-    ocamlfind = _need("ocamlfind")
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home.parent, prefix="building-") as work:
-        folder = Path(work) / "done"
-        folder.mkdir()
-        for name in files:
-            shutil.copy(SOURCES / name, folder / name)
-        for theory in (*THEORIES, "extraction"):
-            _run([coqc, "-q", "-w", "none", "-R", ".", "AttnProof", f"{theory}.v"], folder)
-        _run([ocamlfind, "ocamlopt", "-w", "-a", "-o", "decide", "extracted.mli", "extracted.ml", "decide.ml"], folder)
-        try:
-            folder.rename(home)
-        except OSError:
-            if not home.exists():  # another process may have been faster
-                raise
+    with build_folder(sources, home) as folder:
+        for file, compiled in compile_all(rocq, folder, [f for f in files if f.endswith(".v")]).items():
+            if not compiled.ok:
+                raise _failure("coqc", file, compiled.output)
+        command = ["ocamlfind", "ocamlopt", "-w", "-a", "-o", "decide", "extracted.mli", "extracted.ml", "decide.ml"]
+        _run(command, folder)
     return home
 
 
@@ -130,7 +132,7 @@ def kernel_decide_all(cases: Iterable[Case]) -> list[tuple[bool, bool]]:
     words = [_words(case) for case in cases]
     if not words:
         return []
-    home = built(_need("coqc"))
+    home = built(toolchain())
     answers = _run([home / "decide"], home, stdin="\n".join(words)).split()
     return [(a == "1", b == "1") for a, b in zip(answers[::2], answers[1::2], strict=True)]
 
@@ -221,11 +223,11 @@ def _rows(M: Any) -> list[list[Any]]:
 
 def _certify(case: Case, support: bool, exact: bool) -> str:
     """What coqc prints about the assumptions of the theorem for this case."""
-    coqc = _need("coqc")
-    home = built(coqc)
+    rocq = toolchain()
+    home = built(rocq)
     with tempfile.TemporaryDirectory(prefix="attnproof-") as work:
         (Path(work) / "certificate.v").write_text(certificate(case, support, exact), encoding="utf-8")
-        return _run([coqc, "-q", "-w", "none", "-R", home, "AttnProof", "certificate.v"], Path(work), limit=300)
+        return _run([rocq.coqc, "-q", *WARNINGS, "-R", home, LIBRARY, "certificate.v"], Path(work), limit=300)
 
 
 def certificate(case: Case, support: bool, exact: bool) -> str:

@@ -289,13 +289,14 @@ def test_the_kernel_accepts_a_theorem_about_one_matrix() -> None:
 
 def test_the_kernel_rejects_a_false_theorem(tmp_path: Path) -> None:
     """Ask for the certificate of the wrong answer: coqc must refuse it."""
-    coqc = need_rocq()
+    need_rocq()
     case = Case(HALF, HALF, [[True, True]] * 3, PREFIX)
     for support, exact in ((True, True), (False, True)):
         (tmp_path / "certificate.v").write_text(certificate(case, support, exact), encoding="utf-8")
-        home = differential.built(coqc)
-        with pytest.raises(KernelUnavailableError, match=r"coqc failed on certificate\.v"):
-            differential._run([coqc, "-q", "-w", "none", "-R", home, "AttnProof", "certificate.v"], tmp_path)
+        rocq = differential.toolchain()
+        command = [rocq.coqc, "-q", "-R", differential.built(rocq), "AttnProof", "certificate.v"]
+        with pytest.raises(KernelUnavailableError, match=r"^coqc failed on certificate\.v .*; check that coq, "):
+            differential._run(command, tmp_path)
 
 
 def test_what_is_not_asked_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,12 +309,9 @@ def test_what_is_not_asked_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     evidence = kernel_evidence(HALF, HALF)
     assert evidence.ok is None
-    assert evidence.detail == (
-        "not run: coqc is not on the PATH, so the verified checker cannot run; install coq, libcoq-mathcomp-algebra"
-    )
-    with pytest.raises(
-        KernelUnavailableError, match=r"^coqc is not on the PATH.*; install coq, libcoq-mathcomp-algebra$"
-    ):
+    missing = "the verified checker needs Rocq, which is not here; install coq, libcoq-mathcomp-analysis"
+    assert evidence.detail == f"not run: {missing}"
+    with pytest.raises(KernelUnavailableError, match=f"^{missing}$"):
         kernel_decide(HALF, HALF, [[True, True]], [[False, True, True]])
 
 
