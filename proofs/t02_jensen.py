@@ -123,8 +123,14 @@ def derive() -> Derivation:
             total / (total + rest),
             "m cancels",
         ),
+        derivation.identity(
+            "in the example it gives 30(1 + e^{3/2})/(2 + e^{3/2})",
+            corrected_output(article, [2, 1]),
+            30 * (1 + sympy.exp(Rational(3, 2))) / (2 + sympy.exp(Rational(3, 2))),
+            "weights (2e^{3/2}, e³), values (15, 30)",
+        ),
         derivation.compare(
-            "in the example it lowers the error",
+            "that lowers the example's error",
             (corrected_output(article, [2, 1]) - article.output_full) ** 2,
             "<",
             article.error**2,

@@ -141,5 +141,6 @@ CLAIM = Claim(
     derive=derive,
     enclosure=enclosure,
     property=property_check,
+    theorems=("example_softmax_det", "softmax_det_vandermonde", "softmax_rank_vandermonde", "exp_outer_unit"),
     reading="Low-rank logits need not give a low-rank softmax. Some do keep it: equal rows stay equal.",
 )

@@ -196,6 +196,7 @@ CLAIM = Claim(
     source="article, 'Two conditions behind the saving'",
     derive=derive,
     property=property_check,
+    theorems=("macs_ratio", "break_even", "linear_iff_bounded", "slower_iff", "speedup_unbounded", "speedup_capped"),
     reading=(
         "Arithmetic, not time: an exact attention that never stores the n × n array already has linear memory, and a "
         "smaller array is not a measured speed-up. `attnproof cost --measure` measures."

@@ -153,6 +153,7 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    theorems=("support_safe_view", "support_prefix_safe", "support_safe_rounded", "masked_after_leaks", "article_leak"),
     reading=(
         "It asks that the output be a function of the visible slots' compressed keys and values alone. A softmax over "
         "all slots that is masked afterwards is not one. Sufficient; T11 says exactly when a softmax head is safe."

@@ -169,6 +169,12 @@ def derive() -> Derivation:
             latex=r"y=\frac{(f_0+e^{\kappa_0}f_1)v_0}{1+e^{\kappa_0}}",
         ),
         derivation.cases(
+            "so it is safe, by the definition and by (1) and (2)",
+            lambda: [(product_example(),)],
+            lambda h: h.safe_by_definition() and h.safe_by_criterion() and h.safe_by_steps(),
+            "f₀ = 2, f₁ = 5",
+        ),
+        derivation.cases(
             "neither of its diagonal pairs is safe alone",
             lambda: [((0, 3),), ((1, 2),)],
             lambda pair: not _only(product_example(), pair).safe_by_definition(),
@@ -303,7 +309,7 @@ CLAIM = Claim(
     exact=exact,
     property=property_check,
     replay=replay,
-    theorems=("exact_criterionP", "exact_criterion_query", "pairs_cancel_steps", "support_exact"),
+    theorems=("exact_criterionP", "exact_criterion_query", "pairs_cancel_steps", "support_exact", "exact_safeP"),
     reading=(
         "Real arithmetic. A head that is safe here and not by T10 is safe by cancellation, and rounding undoes it; the "
         "checker's verdict then carries the assumption 'real arithmetic'."

@@ -115,7 +115,7 @@ def derive() -> Derivation:
         derivation.lemma(
             "For rational E, F every leak has such a witness.",
             "T11, the separating point, Lindemann–Weierstrass; or Vandermonde over integer multiples of (κ, δ)",
-            "witness_multiple",
+            "find_witnessP",
         ),
         derivation.positive(
             "size, through values: |∂y/∂v_j| ≤ max_s |F[s,j]|, a mean being at most the maximum",
@@ -274,7 +274,7 @@ CLAIM = Claim(
     exact=exact,
     enclosure=enclosure,
     property=property_check,
-    theorems=("separating_point", "witness_multiple"),
+    theorems=("find_witnessP", "find_witness_refutes", "witness_not_safe", "find_witness_natural"),
     reading=(
         "With d = 1 and q = 1 the witness is a pair of key and value vectors that agree wherever the query may look. "
         "The bounds say how large a leak can be; a small leak is still one."

@@ -89,7 +89,7 @@ def derive() -> Derivation:
             derivation.lemma(
                 "The same for all n and r.",
                 "the criterion is a conjunction over the entries of the mask",
-                "largest_mask",
+                "passes_iff_below",
             ),
             derivation.cases(
                 "the queries that see no slot are those before the first release (two slots, three positions)",
@@ -151,5 +151,6 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    theorems=("passes_iff_below", "largest_unique", "largest_prefix_safe", "starved_iff", "no_largest_exact"),
     reading="Queries before the first release see no slot: they are starved, and their softmax would be over nothing.",
 )

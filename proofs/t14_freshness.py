@@ -97,7 +97,7 @@ def derive() -> Derivation:
             derivation.lemma(
                 "The same for all n and r: ⌈(n−r)/(r+1)⌉ = ⌊n/(r+1)⌋, a mask that passes T10 is inside the largest.",
                 "the two inequalities above; pigeonhole; T13",
-                "staleness_bound",
+                "some_query_stale",
             ),
         ),
     )
@@ -147,5 +147,6 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    theorems=("some_query_stale", "freshness_attained"),
     reading="A causal compressed model needs an uncompressed local window of at least that many positions to see all.",
 )

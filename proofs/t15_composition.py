@@ -230,6 +230,7 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    theorems=("stack_safe", "compose_safe", "residual_safe", "by_time_stack_leaks", "leaking_layer_leaks"),
     reading=(
         "Prefix, packed documents and bidirectional boundaries qualify. Under a strict or lagged boundary a residual "
         "sum already leaks a position to itself; a by-time boundary may lose transitivity."

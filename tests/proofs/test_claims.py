@@ -1,0 +1,219 @@
+"""Every claim is derived and checked, and every check of every claim can fail.
+
+A mutation breaks one formula that a claim uses; the claim's row must then fail. For each claim the mutations together
+must make every kind of its evidence fail, so that nothing in the table of `attnproof verify` is a constant.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import resources
+from typing import Any
+
+import pytest
+import sympy
+from attnproof.numeric import balls
+from attnproof.proofs import rocq_source
+from attnproof.proofs.claim import claim_by_id, registry
+from attnproof.proofs.verify import check_claim
+from attnproof.symbolic import attention, cost, prefix, rank, softmax
+from attnproof.symbolic.derivation import Lemma
+from sympy import Matrix, Rational
+
+MINE = [f"T{i}" for i in (*range(1, 16), 18)]
+
+
+def by_claim(values):
+    return [pytest.param(*v, marks=pytest.mark.claim(v[0]), id="-".join(map(str, v[:2]))) for v in values]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return {name: check_claim(name, digits=20) for name in MINE}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.claim(n)) for n in MINE])
+def test_every_claim_is_proved(rows, name):
+    row = rows[name]
+    assert row.status == "proved", [e.detail for e in row.evidence if not e.ok]
+    assert {e.kind for e in row.evidence} >= {"symbolic", "property"}
+    assert all(e.ok for e in row.evidence)
+    assert all(e.detail and e.seconds is not None for e in row.evidence)
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.claim(n)) for n in MINE])
+def test_another_seed_and_precision_change_nothing(name):
+    row = check_claim(name, digits=45, seed=20260)
+    assert row.status == "proved", [e.detail for e in row.evidence if not e.ok]
+
+
+def test_the_register_is_complete_and_in_order():
+    assert list(registry()) == [f"T{i}" for i in range(1, 19)]
+    for claim in registry().values():
+        assert claim.title
+        assert claim.source
+        assert claim.latex
+        assert len(claim.statement) <= 125
+        assert claim.reading or claim.id in ("T16", "T17")
+
+
+def test_ids_are_forgiving_and_unknown_ones_suggest():
+    assert claim_by_id("t11") is claim_by_id("11") is claim_by_id(" T11 ") is registry()["T11"]
+    with pytest.raises(ValueError, match="did you mean T1"):
+        claim_by_id("T111")
+
+
+def rocq_names() -> tuple[set[str], set[str]]:
+    """Theorems pinned in Claims.v, and all that a compiled file of the development states as a theorem or lemma."""
+    folder = resources.files("attnproof.proofs") / "rocq"
+    pins = rocq_source.pins((folder / "Claims.v").read_text(encoding="utf-8"))[0]
+    listed, _ = rocq_source.project_files((folder / "_CoqProject").read_text(encoding="utf-8"))
+    sources = [(folder / name).read_text(encoding="utf-8") for name in listed]
+    stated = {
+        name for text in sources for name in re.findall(r"^(?:Theorem|Lemma|Corollary)\s+(\w+)", text, re.MULTILINE)
+    }
+    return {pin.name.rpartition(".")[2] for pin in pins}, stated
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.claim(n)) for n in MINE])
+def test_theorems_named_are_pinned_in_rocq(name):
+    """A claim names pinned theorems only, and a lemma only what a compiled file proves."""
+    claim, (pinned, stated) = registry()[name], rocq_names()
+    lemmas = [step for step in claim.derive() if isinstance(step, Lemma)]
+    named = {lemma.theorem for lemma in lemmas if lemma.theorem}
+    assert named <= stated
+    assert set(claim.theorems) <= pinned
+
+
+# -- mutations ----------------------------------------------------------------------------------------------------
+
+
+def after(change: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A mutation that changes what a function returns."""
+    return lambda original: lambda *arguments, **keywords: change(original(*arguments, **keywords))
+
+
+def instead(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A mutation that puts another function in its place."""
+    return lambda original: function
+
+
+def module(name: str) -> Any:
+    return importlib.import_module(f"attnproof.proofs.{name}")
+
+
+t01, t02, t03, t04, t05, t06 = map(
+    module, ("t01_example", "t02_jensen", "t03_rank", "t04_not_stochastic", "t05_softmax_rank", "t06_best_low_rank")
+)
+t07, t08, t09, t10, t11 = map(
+    module, ("t07_no_relative_error", "t08_retention", "t09_cost", "t10_support", "t11_exact")
+)
+t12, t13, t14, t15, t18 = map(
+    module, ("t12_witness", "t13_largest_mask", "t14_freshness", "t15_composition", "t18_two_axes")
+)
+double = after(lambda x: 2 * x)
+more = after(lambda x: x + 1)
+swapped = after(lambda pair: (pair[1], pair[0]))
+EPS = Rational(1, 10**6)
+
+
+def wrong_softmax(logits, visible=None):
+    """Softmax of twice the logits."""
+    return row_softmax(2 * rank.as_matrix(logits), visible)
+
+
+row_softmax = softmax.row_softmax
+
+MUTATIONS: list[tuple[str, str, Any, str, Any]] = [
+    ("T1", "closed y", t01, "closed_full", after(lambda x: x + EPS)),
+    ("T1", "closed ȳ", t01, "closed_compressed", after(lambda x: x + EPS)),
+    ("T1", "closed error", t01, "closed_error", double),
+    ("T1", "projection", attention, "article_projection", after(lambda e: 2 * e)),
+    ("T1", "softmax", attention, "row_softmax", instead(wrong_softmax)),
+    ("T1", "slot weights", attention, "slot_weights", after(lambda b: b * 2)),
+    ("T2", "Jensen's gap", t02, "jensen_gap", after(lambda x: -x)),
+    ("T2", "share", softmax, "uniform_slot_share", double),
+    ("T2", "log m", t02, "corrected_output", more),
+    ("T3", "minor", t03, "mixing_minor", after(lambda m: m + sympy.eye(m.rows))),
+    ("T3", "padding", rank, "padded", after(lambda p: (p[0] + sympy.ones(*p[0].shape), p[1]))),
+    ("T3", "rank", rank, "rank", more),
+    ("T4", "tilted mean", t04, "tilted_mean", double),
+    ("T4", "witness", t04, "signed_projection", after(lambda f: f.applyfunc(abs) / 2)),
+    ("T4", "mixing", attention, "mixing", after(lambda m: -m)),
+    ("T5", "law", softmax, "determinant_law", double),
+    ("T5", "power softmax", softmax, "power_softmax", after(lambda m: m.T)),
+    ("T5", "determinant", t05, "article_determinant", after(lambda x: x + EPS)),
+    ("T5", "logits", t05, "article_logits", after(lambda m: m * 2)),
+    ("T6", "norm", t06, "frobenius_square", after(lambda x: x / 100)),
+    ("T6", "centring", t06, "centred", instead(lambda m: m)),
+    ("T6", "singular values", t06, "singular_values", instead(lambda m, d: balls.singular_values(m, d)[::-1])),
+    ("T6", "mixing", t06, "comparisons", after(lambda cs: [replace(c, mixing=c.full) for c in cs])),
+    ("T7", "minors", t07, "signed_minors", after(lambda v: v.applyfunc(lambda x: x + 1))),
+    ("T7", "kernel vector", t07, "blind_values", after(lambda v: v + Matrix([1, 0, 0]))),
+    ("T7", "norm", t07, "squared_norm", more),
+    ("T7", "null space", rank, "null_space", after(lambda m: m.applyfunc(lambda x: x + 1))),
+    ("T8", "projector", t08, "projector", double),
+    ("T8", "leverages", t08, "leverages", after(lambda x: [2 * v for v in x])),
+    ("T8", "decoder", t08, "unexplained", after(lambda x: x / 2)),
+    ("T9", "products", cost, "compressed_head", after(lambda ps: ps[1:])),
+    ("T9", "full products", cost, "full_head", after(lambda ps: ps + ps)),
+    ("T9", "speed-up", cost, "speedup", double),
+    ("T9", "regimes", cost, "regimes", after(lambda rs: {k: (r, o**2) for k, (r, o) in rs.items()})),
+    ("T9", "coefficients", cost, "compressed_coefficients", double),
+    ("T9", "parameters", cost, "extra_parameters", instead(lambda n, r, shared=False: 2 * r * n)),
+    ("T10", "criterion", prefix.Head, "safe_by_support", instead(lambda self: True)),
+    ("T10", "definition", prefix.Head, "safe_by_definition", instead(lambda self: False)),
+    ("T10", "masking", t10, "masked_after", instead(lambda kappa, v, seen=(0,): v[0])),
+    ("T10", "floats", t10, "_float_output", instead(lambda e, f, k, v: float(v.sum()))),
+    ("T11", "(1)", prefix.Head, "value_violations", instead(lambda self: iter(()))),
+    ("T11", "(2)", prefix.Head, "score_violations", instead(lambda self: iter(()))),
+    ("T11", "(2′)", prefix.Head, "step_violations", instead(lambda self: iter(()))),
+    ("T11", "pair sum", t11, "pair_sum", after(lambda x: -x)),
+    ("T11", "step sum", t11, "step_sum", after(lambda x: -x)),
+    ("T11", "product", t11, "product_example", instead(lambda bump=None: prefix.product_example((0, 0)))),
+    ("T11", "rounding", t11, "fragile_head", instead(lambda: prefix.product_example())),
+    ("T12", "separation", prefix, "separating", instead(lambda rows: (Rational(0),) * len(next(iter(rows))))),
+    ("T12", "steepness", softmax, "two_slot_step", double),
+    ("T12", "variance", t12, "popoviciu", double),
+    ("T12", "leak", prefix.Head, "witness", instead(lambda self: None)),
+    ("T12", "bad step", t12, "blind_step", instead(lambda: prefix.product_example((0, 0)).witness())),
+    ("T13", "release", t13, "release", more),
+    ("T13", "criterion", t13, "passes", instead(lambda support, t: True)),
+    ("T13", "starved", t13, "starved", after(lambda x: x[1:])),
+    ("T13", "rivals", t13, "rival_heads", after(lambda hs: hs[:1] * 3)),
+    ("T14", "bound", t14, "bound", more),
+    ("T14", "staleness", t14, "staleness", after(lambda x: max(0, x - 1))),
+    ("T14", "spacing", t14, "even_releases", after(lambda x: x[1:])),
+    ("T15", "composition", t15, "compose", instead(lambda second, first: second)),
+    ("T15", "transitivity", t15, "is_transitive", instead(lambda a: True)),
+    ("T15", "layer", t15, "averaging_layer", instead(lambda allowed, values: values)),
+    ("T15", "times", t15, "times", instead(lambda a, d: tuple(tuple(True for _ in a) for _ in d))),
+    ("T18", "features first", t18, "features_then_sequence", instead(lambda e, x, w, o, b: e * (x * w))),
+    ("T18", "sequence first", t18, "sequence_then_features", instead(lambda e, x, w, o, b: e * (x * w))),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def failures():
+    return {}
+
+
+@pytest.mark.parametrize(("name", "what", "home", "attribute", "mutate"), by_claim(MUTATIONS))
+def test_a_broken_formula_fails_its_row(monkeypatch, failures, name, what, home, attribute, mutate):
+    monkeypatch.setattr(home, attribute, mutate(getattr(home, attribute)))
+    t08._generic.cache_clear()
+    row = check_claim(name, digits=15)
+    t08._generic.cache_clear()
+    assert row.status == "failed", f"{name} is still {row.status} with {what} broken"
+    failures.setdefault(name, set()).update(e.kind for e in row.evidence if e.ok is False)
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.claim(n)) for n in MINE])
+def test_every_kind_of_evidence_can_fail(rows, failures, name):
+    """Runs after the mutations: together they made each kind of evidence of the claim fail."""
+    if name not in failures:
+        pytest.skip("the mutations of this claim were not run")
+    assert failures[name] >= {e.kind for e in rows[name].evidence}
