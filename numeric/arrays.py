@@ -37,8 +37,9 @@ def read(shapes: Mapping[str, str], *, open_below: Sequence[str] = (), **arrays:
     >>> xp.__name__
     'array_api_compat.numpy'
     >>> read({"B": "m r", "F": "r n"}, B=np.ones((4, 2)), F=np.ones((3, 4)))
-    Traceback (most recent call last): ... ValueError: F has shape (3, 4), read as (r, n): r = 3, but B
-    has shape (4, 2) with r = 2; make them agree
+    Traceback (most recent call last):
+    ...
+    ValueError: F has shape (3, 4), read as (r, n): r = 3, but B has shape (4, 2) with r = 2; make them agree
     """
     given = {name: x for name, x in arrays.items() if x is not None}
     xp = _one_library(given)
@@ -223,7 +224,8 @@ def _floating(xp: Any, name: str, x: Any) -> Any:
 def _finite(xp: Any, name: str, x: Any, open_below: bool) -> Any:
     """x itself, once its entries are finite; on Dask, x with the check built in."""
     if compat.is_dask_array(x):
-        return x.map_blocks(partial(_finite_block, name, x.shape, open_below), dtype=x.dtype, meta=x._meta)
+        checked: Any = partial(_finite_block, name, x.shape, open_below)
+        return x.map_blocks(checked, dtype=x.dtype, meta=x._meta)
     if has_values(x):
         _refuse(xp, name, x, open_below, _shape(x), (0,) * x.ndim)
     return x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
@@ -134,7 +135,7 @@ def _differences(Q: Any, small: Any, K: Any, V: Any) -> FloatError:
     return _add(parts)
 
 
-def _add(parts: list[FloatError]) -> FloatError:
+def _add(parts: Sequence[FloatError]) -> FloatError:
     total = parts[0]
     xp = compat.array_namespace(total.largest)
     for p in parts[1:]:
@@ -144,7 +145,7 @@ def _add(parts: list[FloatError]) -> FloatError:
     return total
 
 
-def _finish(parts: list[FloatError]) -> FloatError:
+def _finish(parts: Sequence[FloatError]) -> FloatError:
     total = _add(parts)
     xp = compat.array_namespace(total.largest)
     return FloatError(xp.sqrt(total.frobenius), total.largest, xp.sqrt(total.full_frobenius))
