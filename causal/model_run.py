@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .trace import Operation, Trace
 
 ZERO_NAMES = 8  # names of parameters that a condition lists
-BREAKING_SCALES = (1e2, 1e4, 1e8, 1e14)  # inputs this much larger are tried against a finite mask
+BREAKING_SCALES = (1e1, 1e3, 1e5, 1e7)  # inputs this much larger are tried against a finite mask
 FRESH = Round(seed=7)
 
 
@@ -216,18 +216,28 @@ class Case:
             return None
 
     def _breaking(self) -> ModelWitness | None:
-        """An input so large that it breaks a finite mask, where scaling can."""
+        """An input so large that it breaks a finite mask, where scaling can (normalised models shrug it off).
+
+        The visible scores must become very negative, hence several draws, also of the parameters (which may be any
+        numbers); a slow model gets fewer.
+        """
         if self.program.is_discrete():
             return None
         search = self.search(None)
-        search.limit = 2
-        for scale in BREAKING_SCALES:
-            try:
-                found = search.find(self.setting, (Round(scale=scale, seed=5),), base=self.program.input * scale)
-            except ModelError:
-                return None
-            if found is not None:
-                return found
+        search.limit, search.deadline = 2, time.monotonic() + 2.0 + 2 * self.seen.seconds
+        everything = np.arange(self.boundary.n)
+        for seed in range(8):
+            setting = replace(
+                self._finest(self.setting), seed=seed, jitter=float(seed % 2 and self.parameters == "any")
+            )
+            for scale in BREAKING_SCALES:
+                how = Round(scale=scale, seed=seed)
+                try:
+                    found = search.find(setting, (how,), base=search.replaced(everything, how))
+                except ModelError:
+                    return None
+                if found is not None or search.tried.stopped_early:
+                    return found
         return None
 
     # -- replays -------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ input is taken away here: random numbers, training flags, buffers that a call re
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ class Seen:
     random: bool
     writes_input: tuple[int, ...]
     writes_state: tuple[str, ...]
+    seconds: float
     vocabulary: int | None
 
 
@@ -191,8 +193,10 @@ class Program:
             given = tree_flatten((positional, keywords))[0]
             versions = [(i, t, t._version) for i, t in enumerate(given) if isinstance(t, torch.Tensor)]
             before = _Snapshot(self.modules)
+            started = time.perf_counter()
             with watch:
                 result = self.model(*positional, **keywords)
+            seconds = time.perf_counter() - started
             state = before.changes()
             written = tuple(i for i, t, v in versions if t._version != v)
         path, y, others = choose_output(result, self.output_axis, None)
@@ -207,6 +211,7 @@ class Program:
             random=watch.random,
             writes_input=written,
             writes_state=tuple(state),
+            seconds=seconds,
             vocabulary=watch.vocabulary,
         )
 
@@ -366,7 +371,7 @@ class _Snapshot:
         import torch
 
         self.dicts: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = []
-        self.tensors: list[tuple[str, Tensor, int, Tensor]] = []
+        self.tensors: list[tuple[str, Tensor, Tensor]] = []
         self.parameters: list[tuple[str, Tensor, int]] = []
         for top in modules:
             for name, module in top.named_modules():
@@ -375,14 +380,15 @@ class _Snapshot:
                 held = {**{k: v for k, v in vars(module).items() if isinstance(v, torch.Tensor)}, **module._buffers}
                 for key, t in held.items():
                     if t is not None:
-                        self.tensors.append((dot + key, t, t._version, t.detach().clone()))
+                        self.tensors.append((dot + key, t, t.detach().clone()))
             self.parameters += [(name, p, p._version) for name, p in top.named_parameters()]
 
     def changes(self) -> list[str]:
         """The names of buffers, tensors and parameters that differ from the snapshot."""
         import torch
 
-        changed = [n for n, t, v, kept in self.tensors if t._version != v and not _same(t, kept)]
+        # values are compared, not versions: batch normalisation writes its running statistics behind autograd's back
+        changed = [n for n, t, kept in self.tensors if not _same(t, kept)]
         changed += [n for n, p, v in self.parameters if p._version != v]
         for dot, module, attributes, buffers in self.dicts:
             for key, value in {**vars(module), **module._buffers}.items():
@@ -393,8 +399,8 @@ class _Snapshot:
         return sorted(set(changed))
 
     def restore(self) -> None:
-        for _, t, version, kept in self.tensors:
-            if t._version != version:
+        for _, t, kept in self.tensors:
+            if not _same(t, kept):
                 t.detach().copy_(kept)
         for _, module, attributes, buffers in self.dicts:
             for key in set(module.__dict__) - set(attributes):

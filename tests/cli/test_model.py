@@ -1,0 +1,144 @@
+"""attnproof model: verdicts, exit codes, pictures, JSON and one-sentence errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from needs import need
+
+need("torch")
+
+SOURCE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+gru = nn.GRU(4, 4, batch_first=True)
+
+
+def good():
+    return gru, torch.randn(1, 8, 4)
+
+
+def leaking():
+    return nn.GRU(4, 4, batch_first=True, bidirectional=True), (torch.randn(1, 8, 4),)
+
+
+def by_length():
+    return gru, lambda n: torch.randn(1, n, 4)
+
+
+def masked():
+    def attend(x):
+        mask = torch.full((x.shape[1],) * 2, -1e4).triu(1)
+        return (x @ x.mT / 2 + mask).softmax(-1) @ x
+    return attend, torch.randn(1, 8, 4)
+
+
+def routed():
+    return (lambda x: x * 2 if bool(x[0, -1, 0] > 100) else x), torch.randn(1, 8, 4)
+
+
+def wrong():
+    return gru
+
+
+value = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models")
+    (path / "my_models.py").write_text(SOURCE)
+    return path
+
+
+@pytest.fixture
+def attnproof(folder, monkeypatch, capsys):
+    """The command in this process: (exit code, standard output, standard error)."""
+    import attnproof.cli as cli
+
+    monkeypatch.chdir(folder)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["attnproof", *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+def test_a_causal_model_leaves_with_0(attnproof):
+    code, out, err = attnproof("model", "my_models:good")
+    assert (code, err) == (0, "")
+    assert out.startswith("PROVED: GRU over 8 positions")
+
+
+def test_a_leaking_model_leaves_with_1(attnproof):
+    code, out, _ = attnproof("model", "my_models.py:leaking")
+    assert code == 1
+    assert out.startswith("REFUTED")
+    assert "can enter output" in out
+
+
+def test_conditional_and_undecided_leave_with_3_unless_accepted(attnproof):
+    assert attnproof("model", "my_models:masked")[0] == 3
+    assert attnproof("model", "my_models:masked", "--accept", "conditional")[0] == 0
+    assert attnproof("model", "my_models:routed")[0] == 3
+    assert attnproof("model", "my_models:routed", "--accept", "conditional,undecided")[0] == 0
+
+
+def test_json_modes_lengths_and_boundary(attnproof):
+    code, out, _ = attnproof("model", "my_models:by_length", "--n", "4,6", "--mode", "eval,train", "--format", "json")
+    data = json.loads(out)
+    assert code == 0
+    assert [(r["mode"], r["n"]) for r in data["details"]["runs"]] == [
+        ("eval", 4), ("train", 4), ("eval", 6), ("train", 6),
+    ]  # fmt: skip
+    code, out, _ = attnproof("model", "my_models:good", "--boundary", "strict", "--format", "json")
+    assert code == 1
+    assert json.loads(out)["boundary"]["kind"] == "strict"
+
+
+def test_the_picture_is_written(attnproof, folder):
+    need("matplotlib")
+    assert attnproof("model", "my_models:leaking", "--save", "leak.png")[0] == 1
+    assert (folder / "leak.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("my_models",), "MODULE:FACTORY = 'my_models' lacks one half; write it like my_models:build"),
+        (("no_such_module:build",), "MODULE = 'no_such_module' cannot be imported"),
+        (("no_such.py:build",), "MODULE = 'no_such.py' is no file here"),
+        (("my_models:value",), "FACTORY = 'value' is no function of my_models"),
+        (("my_models:wrong",), "my_models:wrong returned GRU; it must return (callable, inputs)"),
+        (("my_models:by_length",), "gives make_input(n), so that --n must name a length"),
+        (("my_models:good", "--n", "four"), "--n 'four' is not a list of whole numbers"),
+        (("my_models:good", "--mode", "test"), "modes names 'test', which is no mode"),
+        (("my_models:good", "--boundary", "past"), "boundary 'past' is unknown"),
+        (("my_models:good", "--sequence-axis", "5"), "sequence_axis = 5 is no axis of input 0"),
+        (("my_models:good", "--save", "x.xyz"), "has no suffix that can be written"),
+        (("my_models:good", "--accept", "all"), "--accept 'all' is unknown"),
+    ],
+)
+def test_errors_are_one_sentence(attnproof, words, sentence):
+    code, _, err = attnproof("model", *words)
+    assert code == 2
+    assert err.startswith("attnproof: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_the_installed_command_shows_no_traceback(folder):
+    command = [sys.executable, "-m", "attnproof.cli", "model", "my_models:leaking"]
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert found.returncode == 1, found.stderr
+    assert "Traceback" not in found.stderr
