@@ -8,6 +8,7 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Matrix, Rational
 
+from ..numeric import scale as at_scale
 from ..numeric.balls import confirm
 from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
@@ -128,5 +129,7 @@ CLAIM = Claim(
     derive=derive,
     enclosure=enclosure,
     property=property_check,
+    scale=at_scale.CHECKS["T1"],
+    largest_n=at_scale.LARGEST["T1"],
     reading="One fixed, illustrative projection, not a learned one: the difference of 1.51 bounds nothing else.",
 )

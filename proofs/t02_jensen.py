@@ -7,6 +7,7 @@ import random
 import sympy
 from sympy import Expr, Matrix, Rational
 
+from ..numeric import scale as at_scale
 from ..numeric.balls import confirm
 from ..symbolic import attention, derivation, softmax
 from ..symbolic.attention import Example
@@ -192,6 +193,7 @@ CLAIM = Claim(
     derive=derive,
     enclosure=enclosure,
     property=property_check,
+    scale=at_scale.CHECKS["T2"],
     reading=(
         "The bound holds before normalisation. After it every other slot shrinks too, so a normalised slot weight can "
         "exceed its share. Adding log m to the score of a slot helps in some cases and harms in others: measure it."

@@ -7,6 +7,7 @@ from itertools import combinations
 
 from sympy import Matrix, Symbol
 
+from ..numeric import scale as at_scale
 from ..symbolic import derivation, rank
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
@@ -116,6 +117,7 @@ CLAIM = Claim(
     source="article, 'Which matrix has low rank?'",
     derive=derive,
     property=property_check,
+    scale=at_scale.CHECKS["T3"],
     theorems=("mixing_rank_le", "mixing_minor_eq0", "mixing_rank_ge", "mixing_rank_generic"),
     reading=(
         "It speaks of the product BF that mixes positions, after the softmax, for an unmasked head. It says nothing of "

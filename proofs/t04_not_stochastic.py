@@ -7,6 +7,7 @@ import random
 import sympy
 from sympy import Matrix, MatrixSymbol, Rational, Symbol
 
+from ..numeric import scale as at_scale
 from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
 from ..symbolic.field import is_zero, sign
@@ -133,6 +134,7 @@ CLAIM = Claim(
     source="article, 'Which matrix has low rank?'",
     derive=derive,
     property=property_check,
+    scale=at_scale.CHECKS["T4"],
     theorems=("mixing_row_sum", "mixing_row_sums_iff", "mixing_nonneg_iff"),
     reading=(
         "The iff speaks of all row-stochastic B. One head with a fixed E reaches only some of them, so for it F ≥ 0 is "

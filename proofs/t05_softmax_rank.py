@@ -7,6 +7,7 @@ import random
 import sympy
 from sympy import Matrix, Rational, Symbol
 
+from ..numeric import scale as at_scale
 from ..numeric.balls import confirm
 from ..symbolic import derivation, rank, softmax
 from ..symbolic.derivation import Derivation
@@ -141,6 +142,8 @@ CLAIM = Claim(
     derive=derive,
     enclosure=enclosure,
     property=property_check,
+    scale=at_scale.CHECKS["T5"],
+    largest_n=at_scale.LARGEST["T5"],
     theorems=("example_softmax_det", "softmax_det_vandermonde", "softmax_rank_vandermonde", "exp_outer_unit"),
     reading="Low-rank logits need not give a low-rank softmax. Some do keep it: equal rows stay equal.",
 )

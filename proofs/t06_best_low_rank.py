@@ -9,6 +9,7 @@ from fractions import Fraction
 import sympy
 from sympy import Matrix, MatrixSymbol, Rational
 
+from ..numeric import scale as at_scale
 from ..numeric.balls import Enclosure, confirm, root_sum_squares, singular_values
 from ..symbolic import attention, derivation, rank, softmax
 from ..symbolic.derivation import Derivation
@@ -238,6 +239,7 @@ CLAIM = Claim(
     derive=derive,
     enclosure=enclosure,
     property=property_check,
+    scale=at_scale.CHECKS["T6"],
     reading=(
         "The optimum is for one fixed matrix; a learned projection serves all inputs at once. In the Frobenius "
         "norm only a truncated SVD reaches it, in the spectral norm others do too."

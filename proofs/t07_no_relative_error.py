@@ -7,6 +7,7 @@ import random
 import sympy
 from sympy import Expr, Matrix, MatrixSymbol, Rational
 
+from ..numeric import scale as at_scale
 from ..numeric.balls import confirm
 from ..symbolic import attention, derivation, rank, softmax
 from ..symbolic.derivation import Derivation
@@ -139,6 +140,7 @@ CLAIM = Claim(
     derive=derive,
     enclosure=enclosure,
     property=property_check,
+    scale=at_scale.CHECKS["T7"],
     theorems=("blind_direction", "full_attention_sees", "no_relative_error", "example_blind_span"),
     reading=(
         "It rules out a bound for all values. For given values the error may be small: ‖Y − Ȳ‖_F ≤ ‖A − BF‖₂ ‖V‖_F "

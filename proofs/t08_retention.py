@@ -9,6 +9,7 @@ from itertools import product
 import sympy
 from sympy import Expr, Matrix, Rational
 
+from ..numeric import scale as at_scale
 from ..numeric.balls import singular_values
 from ..symbolic import attention, derivation, rank
 from ..symbolic.derivation import Derivation
@@ -162,6 +163,7 @@ CLAIM = Claim(
     derive=derive,
     enclosure=enclosure,
     property=property_check,
+    scale=at_scale.CHECKS["T8"],
     reading=(
         "The share is for uncorrelated positions and affine decoders: the exact linear limit. Whether a decisive "
         "disclosure survives in a trained model stays an empirical question."

@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 from sympy import Expr, MatrixSymbol, Rational
 
+from ..numeric import scale as at_scale
 from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
 from ..symbolic.prefix import Head
@@ -153,6 +154,7 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    scale=at_scale.CHECKS["T10"],
     theorems=("support_safe_view", "support_prefix_safe", "support_safe_rounded", "masked_after_leaks", "article_leak"),
     reading=(
         "It asks that the output be a function of the visible slots' compressed keys and values alone. A softmax over "

@@ -10,6 +10,7 @@ import numpy as np
 import sympy
 from sympy import Expr, Matrix, Rational, Symbol
 
+from ..numeric import scale as at_scale
 from ..symbolic import derivation, rank
 from ..symbolic.derivation import Derivation
 from ..symbolic.prefix import Head, product_example
@@ -308,6 +309,7 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    scale=at_scale.CHECKS["T11"],
     replay=replay,
     theorems=("exact_criterionP", "exact_criterion_query", "pairs_cancel_steps", "support_exact", "exact_safeP"),
     reading=(

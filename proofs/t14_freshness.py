@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import sympy
 
+from ..numeric import scale as at_scale
 from ..symbolic import derivation
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
@@ -147,6 +148,7 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    scale=at_scale.CHECKS["T14"],
     theorems=("some_query_stale", "freshness_attained"),
     reading="A causal compressed model needs an uncompressed local window of at least that many positions to see all.",
 )

@@ -9,6 +9,7 @@ from itertools import product
 import sympy
 from sympy import Expr, Matrix
 
+from ..numeric import scale as at_scale
 from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
 from ..symbolic.field import is_zero
@@ -230,6 +231,7 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    scale=at_scale.CHECKS["T15"],
     theorems=("stack_safe", "compose_safe", "residual_safe", "by_time_stack_leaks", "leaking_layer_leaks"),
     reading=(
         "Prefix, packed documents and bidirectional boundaries qualify. Under a strict or lagged boundary a residual "

@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 from sympy import Matrix, MatrixSymbol, Rational
 
+from ..numeric import scale as at_scale
 from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
@@ -91,5 +92,6 @@ CLAIM = Claim(
     source="article, 'Compress positions, not features'",
     derive=derive,
     property=property_check,
+    scale=at_scale.CHECKS["T18"],
     reading="Implementations differ in the order; with a bias and a row of E not of sum 1 so do their models.",
 )

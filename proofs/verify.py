@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..causal.verdict import Evidence
@@ -101,11 +101,12 @@ def _run(kind: str, check: Callable[[], str]) -> Evidence:
 def _scale_evidence(claim: Claim, scale: Scale) -> Evidence:
     if claim.scale is None:
         return Evidence("scale", None, "not run: this claim has no check on arrays")
-    if claim.largest_n is not None and scale.n is not None and scale.n > claim.largest_n:
-        return Evidence(
-            "scale", None, f"not run: n = {scale.n} exceeds the largest size {claim.largest_n} that means something"
+    run, most = claim.scale, claim.largest_n
+    if most is not None and scale.n is not None and scale.n > most:
+        capped = replace(scale, n=most)
+        return _run(
+            "scale", lambda: f"{run(capped)} (n = {scale.n} was asked; {most} is the most that means something)"
         )
-    run = claim.scale
     return _run("scale", lambda: run(scale))
 
 
