@@ -18,7 +18,9 @@ import array_api_compat as compat
 import numpy as np
 
 HALF = ("float16", "bfloat16", "half")
-CHUNK_BYTES = 1 << 25  # of one temporary block: large enough for matrix products, small beside an input
+CHUNK_BYTES = 1 << 24  # of one temporary block: large enough for matrix products, small beside an input
+LEAST_ROWS = 64  # of a block of weights, however wide: thinner matrix products are slow
+DEVICE_FACTOR = 32  # an accelerator, or a loop that jit unrolls, wants fewer and larger blocks
 
 
 def read(shapes: Mapping[str, str], *, open_below: Sequence[str] = (), **arrays: Any) -> tuple[Any, Any]:
@@ -83,9 +85,27 @@ def like(xp: Any, values: Any, x: Any) -> Any:
 
 
 def rows_per_block(x: Any, width: int) -> int:
-    """How many rows of `width` entries, over all leading axes of `x`, make one block of CHUNK_BYTES bytes."""
+    """How many rows of `width` entries, over all leading axes of `x`, make one block of CHUNK_BYTES bytes.
+
+    The block is DEVICE_FACTOR times as large off the CPU and under jit.
+    """
     batch = int(np.prod(x.shape[:-2], dtype=np.int64)) if x.ndim > 2 else 1
-    return max(1, CHUNK_BYTES // max(1, batch * width * itemsize(x)))
+    room = CHUNK_BYTES * (1 if is_on_cpu(x) else DEVICE_FACTOR)
+    return max(1, room // max(1, batch * width * itemsize(x)))
+
+
+def is_on_cpu(x: Any) -> bool:
+    """Whether the array lies in the memory of the CPU (a traced one counts as elsewhere).
+
+    >>> import numpy as np
+    >>> is_on_cpu(np.ones(1))
+    True
+    """
+    if is_traced(x):
+        return False
+    device = compat.device(x)
+    kind = getattr(device, "type", None) or getattr(device, "platform", None) or str(device)
+    return "cpu" in str(kind).lower()
 
 
 def itemsize(x: Any) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 import array_api_compat as compat
 
 from . import blocks
+from .arrays import LEAST_ROWS, read, rows_per_block
 from .arrays import blocks as slices
-from .arrays import read, rows_per_block
 
 SHAPES = {"Q": "m d", "K": "n d", "V": "n v", "E": "r n", "F": "r n", "bias": "m r"}
 
@@ -83,8 +83,9 @@ def full_attention(Q: Any, K: Any, V: Any) -> Any:
     """Full attention `Y = softmax(Q Kᵀ/√d) V`, a block of queries at a time: the m × n weights are never stored.
 
     Shapes (…, m, d), (…, n, d), (…, n, d_v); result (…, m, d_v). Peak memory: inputs, result and about four blocks of
-    32 MiB (one row of weights at least). On Dask each chunk of queries is a task that holds K and V whole. Under
-    `jax.jit` the check for finite entries is off and the loop over blocks is unrolled. Raises as `arrays.read` does.
+    16 MiB or 64 rows of weights, whichever is more. On Dask each chunk of queries is a task that holds K
+    and V whole. Under `jax.jit` the check for finite entries is off and the loop over blocks is unrolled. Raises as
+    `arrays.read` does.
 
     >>> import numpy as np
     >>> K = np.array([[1.0], [2], [3]])
@@ -113,10 +114,10 @@ def map_queries(function: Any, Q: Any, others: tuple[Any, ...], width: int) -> A
 
 
 def weight_blocks(Q: Any, K: Any) -> Any:
-    """Pairs (slice of queries, their rows of `softmax(Q Kᵀ/√d)`), one block of about 32 MiB at a time."""
+    """Pairs (slice of queries, their rows of `softmax(Q Kᵀ/√d)`), a block at a time."""
     lead = broadcast_lead(Q, K)
     step = rows_per_block(Q, K.shape[-2] * max(1, math.prod(lead) // max(1, math.prod(Q.shape[:-2]))))
-    for rows in slices(Q.shape[-2], step):
+    for rows in slices(Q.shape[-2], max(step, LEAST_ROWS)):
         yield rows, softmax(scores(Q[..., rows, :], K))
 
 

@@ -99,7 +99,7 @@ class FloatError(NamedTuple):
 def compression_error(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> FloatError:
     """The error of compression in floats, on any array library, a block of queries at a time.
 
-    Shapes as in `attention.compressed_attention`. Peak memory: inputs and about four blocks of 32 MiB. On Dask each
+    Shapes as in `attention.compressed_attention`. Peak memory: inputs and about four blocks of 16 MiB. On Dask each
     chunk of queries is a task that holds K, V and the compressed keys and values. Under `jax.jit` the check for
     finite entries is off. Raises as `arrays.read` does.
 

@@ -60,8 +60,9 @@ def truncation_error(
     every softmax head with r slots (T6, sharper).
 
     Shapes (…, m, d), (…, n, d), 0 ≤ r ≤ min(m, n). `passes` + `iterations` + 2 passes over A, O((m + n)(d + k))
-    memory and about six blocks of 32 MiB. On Dask each chunk of queries is a task that holds K whole. Under `jax.jit`
-    the check for finite entries is off. Raises as `arrays.read` does, and ValueError or TypeError for r out of range.
+    memory and about six blocks of 16 MiB. On Dask each chunk of queries is a task that holds K
+    whole. Under `jax.jit` the check for finite entries is off. Raises as `arrays.read` does, and ValueError or
+    TypeError for r out of range.
 
     >>> import numpy as np
     >>> Q = np.array([[1.0], [2], [3]])
@@ -126,7 +127,7 @@ def projection_error(
     most.
 
     Shapes (…, m, d), (…, n, d), (…, r, n) twice, bias (…, m, r). `iterations` passes over A; memory O((m + n)(d + r))
-    and about six blocks of 32 MiB. Dask, jit and errors as in `truncation_error`.
+    and about six blocks of 16 MiB. Dask, jit and errors as in `truncation_error`.
 
     >>> import numpy as np
     >>> Q, half = np.array([[1.0], [2], [3]]), np.array([[0.5, 0.5, 0], [0, 0, 1]])
@@ -264,16 +265,17 @@ def _deflated(Q: Any, L: Any, K: Any, R: Any) -> Any:
 def _gram(Q: Any, L: Any, K: Any, R: Any, X: Any, sized: bool = False) -> tuple[Any, ...]:
     """`MᵀM X` over the chunk, and ‖M‖_F² where asked for."""
     xp = compat.array_namespace(Q, K)
-    parts = []
+    total: tuple[Any, ...] = ()
     for _, block in _deflated(Q, L, K, R):
         image = xp.matmul(xp.matrix_transpose(block), xp.matmul(block, X))
-        parts.append((image, xp.sum(block * block, axis=(-2, -1))) if sized else (image,))
-    return _add(parts)
+        part = (image, xp.sum(block * block, axis=(-2, -1))) if sized else (image,)
+        total = _add((total, part)) if total else part
+    return total
 
 
 def _column_sums(Q: Any, K: Any) -> tuple[Any, ...]:
     xp = compat.array_namespace(Q, K)
-    return _add([(xp.sum(block, axis=-2, keepdims=True),) for _, block in weight_blocks(Q, K)])
+    return (sum(xp.sum(block, axis=-2, keepdims=True) for _, block in weight_blocks(Q, K)),)
 
 
 def _apply(Q: Any, L: Any, K: Any, R: Any, X: Any) -> Any:
@@ -284,12 +286,12 @@ def _apply(Q: Any, L: Any, K: Any, R: Any, X: Any) -> Any:
 def _adjoint(Q: Any, L: Any, K: Any, R: Any, Y: Any) -> tuple[Any, ...]:
     """`Mᵀ Y` over the chunk, and ‖M‖_F²."""
     xp = compat.array_namespace(Q, K)
-    return _add(
-        [
-            (xp.matmul(xp.matrix_transpose(block), Y[..., rows, :]), xp.sum(block * block, axis=(-2, -1)))
-            for rows, block in _deflated(Q, L, K, R)
-        ]
-    )
+    total: tuple[Any, ...] = ()
+    for rows, block in _deflated(Q, L, K, R):
+        image = xp.matmul(xp.matrix_transpose(block), Y[..., rows, :])
+        part = (image, xp.sum(block * block, axis=(-2, -1)))
+        total = _add((total, part)) if total else part
+    return total
 
 
 def _add(parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from .retention import leverage
 from .spectrum import mixing_row_sums, mixing_spectrum, most_negative_coefficient
 
 LARGEST = {"T1": 3, "T5": 16}
-QUERIES = 256  # where all n queries would cost O(n²), this many are asked
+QUERIES = 128  # where all n queries would cost O(n²), this many are asked
 
 
 class Place(Protocol):

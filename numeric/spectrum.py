@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import array_api_compat as compat
 
 from . import blocks
+from .arrays import CHUNK_BYTES, is_traced, itemsize, read, rows_per_block
 from .arrays import blocks as slices
-from .arrays import is_traced, itemsize, read, rows_per_block
 from .attention import broadcast_lead
 
 SHAPES = {"B": "m r", "F": "r n"}
@@ -83,7 +83,7 @@ class Coefficient(NamedTuple):
 def most_negative_coefficient(B: Any, F: Any) -> Coefficient:
     """The smallest coefficient of `B F` and where it stands (T4): not negative iff `B F` has no negative entry.
 
-    Shapes (…, m, r), (…, r, n); the three results have shape (…). O(m n r) operations, in blocks of about 32 MiB,
+    Shapes (…, m, r), (…, r, n); the three results have shape (…). O(m n r) operations, in blocks of about 16 MiB,
     never the m × n matrix. On Dask each pair of chunks is a task. Works under `jax.jit`, where the check for finite
     entries is off and the loop is unrolled. Raises as `arrays.read` does.
 
@@ -111,7 +111,7 @@ def most_negative_coefficient(B: Any, F: Any) -> Coefficient:
 def _smallest(top: int, left: int, B: Any, F: Any) -> Coefficient:
     xp = compat.array_namespace(B, F)
     lead, (m, n) = broadcast_lead(B, F), (B.shape[-2], F.shape[-1])
-    width = min(n, max(1, (1 << 25) // itemsize(B)))
+    width = min(n, max(1, CHUNK_BYTES // itemsize(B)))
     found = []
     for columns in slices(n, width):
         part = F[..., :, columns]
