@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .entries import Entries
-from .exact import Columns, Leak, Question, keys_leak, open_thresholds, values_leak
+from .exact import STRIP, Columns, Leak, Question, keys_leak, open_thresholds, values_leak
 from .separate import Head, keys_witness, telling_columns, values_witness
 from .support import NOTHING
 from .witness import ProjectionWitness
@@ -60,10 +60,8 @@ def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: 
     if not len(suspects):
         return None
     forbidden = question.rank > horizon
-    row = F.block(suspects[:1])[0]
-    hits = np.asarray((row != 0) & forbidden, bool)
-    j = int(hits.argmax())
-    if not hits[j]:
+    j = _first_read(F, suspects, forbidden)
+    if j is None:
         return None
     n = len(forbidden)
     few = np.unique(np.linspace(0, n - 1, min(n, FEW)).astype(np.int64))
@@ -71,6 +69,16 @@ def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: 
     block = np.hstack([E.block(question.slots, slice(int(m), int(m) + 1)) for m in few])
     columns = [int(few[m]) for m in telling_columns(block, question.bias)]
     return values_witness(head, t, j, columns, tries=3)
+
+
+def _first_read(F: Entries, slots: np.ndarray, forbidden: np.ndarray) -> int | None:
+    """The first forbidden position that some of the slots read, or, far out, the first that the first slot reads."""
+    near = np.flatnonzero(forbidden)[: max(1, STRIP // len(slots))]
+    hits = np.asarray(F.block(slots, near) != 0, bool).any(axis=0)
+    if hits.any():
+        return int(near[hits.argmax()])
+    hits = np.asarray((F.block(slots[:1])[0] != 0) & forbidden, bool)
+    return int(hits.argmax()) if hits.any() else None
 
 
 def _first_step(question: Question, head: Head, keys: Columns, values: Columns) -> ProjectionWitness | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -351,14 +352,14 @@ def accept_or_raise(verdict: Verdict, accept: Sequence[str], suppress: str | Non
 
 def versions_of(*modules: str) -> dict[str, str]:
     """Installed versions of attnproof and the named distributions, for the verdict's record."""
+    return {name: _version(name) for name in ("attnproof", *modules)}
+
+
+@cache
+def _version(name: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {}
-    for name in ("attnproof", *modules):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
-
-
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

@@ -250,11 +250,10 @@ def _by_exponent(exponents: list[int], amounts: list[int]) -> dict[int, tuple[in
 
 
 def _ball(output: Fraction | Ratio, bits: int) -> Any:
-    if isinstance(output, Ratio):
-        return output.ball(bits)
-    from flint import arb, fmpq
-
-    return arb(fmpq(output.numerator, output.denominator))
+    constant = (
+        Ratio(((Fraction(0), output),), ((Fraction(0), Fraction(1)),)) if isinstance(output, Fraction) else output
+    )
+    return constant.ball(bits)
 
 
 def _moves(pair: tuple[Fraction, Fraction]) -> bool:

@@ -6,11 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from attnproof import Boundary
 from attnproof.causal.boundary import boundary_or_prefix
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytestmark = pytest.mark.claim("T10", "T15")
 
@@ -147,11 +146,19 @@ def test_a_wrong_notation_is_named(text, sentence):
         (lambda: Boundary.prefix(3, align="middle"), ValueError, "align = 'middle' is unknown; pass 'start' or 'end'"),
         (lambda: Boundary.lagged(3, -1), ValueError, "k = -1 is too small"),
         (lambda: Boundary.documents([3, 0]), ValueError, "lengths = 0 is too small; pass at least 1"),
-        (lambda: Boundary.relation([[1, 0]]), ValueError, r"shape \(1, 2\) and dtype int64; pass a \(queries, n\) array"),
+        (
+            lambda: Boundary.relation([[1, 0]]),
+            ValueError,
+            r"shape \(1, 2\) and dtype int64; pass a \(queries, n\) array",
+        ),
         (lambda: Boundary.from_dict({"kind": "x", "n": 1, "queries": 1}), ValueError, "kind = 'x' is not a boundary"),
         (lambda: boundary_or_prefix("prefix", 3), TypeError, "boundary must be a Boundary, not str; build one"),
         (lambda: boundary_or_prefix(Boundary.prefix(3), 4), ValueError, "n = 3 positions, the projection has n = 4"),
-        (lambda: boundary_or_prefix(Boundary.prefix(4), 4, 2), ValueError, "has 4 queries, visible has 2; make them agree"),
+        (
+            lambda: boundary_or_prefix(Boundary.prefix(4), 4, 2),
+            ValueError,
+            "has 4 queries, visible has 2; make them agree",
+        ),
     ],
 )
 def test_wrong_sizes_get_one_sentence(build, error, sentence):

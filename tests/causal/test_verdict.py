@@ -8,12 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from attnproof import Boundary, NotProvedError, PrefixLeakError, Status, Verdict, Witness, check_projection
 from attnproof.causal.runs import Runs
 from attnproof.causal.verdict import Column, Condition, Evidence, LeakBound, accept_or_raise, versions_of
+from hypothesis import given
+from hypothesis import strategies as st
 
 HALF = [[Fraction(1, 2), Fraction(1, 2), 0], [0, 0, 1]]
 
@@ -33,7 +32,9 @@ def full() -> Verdict:
         starved=(0, 1, 2, 7),
         queries=9,
         boundary=Boundary.documents([4, 5]),
-        columns=(Column("price", Status.REFUTED, "rewrites row 3", 3, "whole", (1.5, "nan"), "rolling", "value", 0.25),),
+        columns=(
+            Column("price", Status.REFUTED, "rewrites row 3", 3, "whole", (1.5, "nan"), "rolling", "value", 0.25),
+        ),
         details={"slots": 2, "where": np.arange(2), "ratio": Fraction(1, 3), "odd": float("nan")},
         versions={"attnproof": "0"},
         input_hash="sha256:00",

@@ -1,7 +1,7 @@
 """Brute force, written without the checker: a head evaluated to 60 digits, and the finite-step form (2′) of T11.
 
-`moves` decides by evaluation: a function of exponentials that is not constant differs at random rational points, except on
-a set of measure zero. `safe` decides by (1) and (2′), in fractions and dictionaries. Both take the visible slots only.
+`moves` decides by evaluation: a function of exponentials that is not constant differs at random rational points, but
+for a set of measure zero. `safe` decides by (1) and (2′), in fractions and dictionaries. Both take visible slots only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ def evaluate(E, F, bias, keys, values, digits=60):
         weights = [mpmath.exp(mpmath.mpf(z.numerator) / z.denominator) for z in (z - top for z in scores)]
         amounts = [sum((f * v for f, v in zip(row, values, strict=True)), Fraction(0)) for row in F]
         total = mpmath.fsum(weights)
-        return mpmath.fsum(w * mpmath.mpf(a.numerator) / a.denominator for w, a in zip(weights, amounts, strict=True)) / total
+        return (
+            mpmath.fsum(w * mpmath.mpf(a.numerator) / a.denominator for w, a in zip(weights, amounts, strict=True))
+            / total
+        )
 
 
 def moves(E, F, forbidden, bias=None, tries=3, seed=0):
@@ -72,7 +75,10 @@ def safe_projection(E, F, sees, allowed, bias=None):
         slots = [s for s, shown in enumerate(row) if shown]
         forbidden = {j for j, yes in enumerate(may) if not yes}
         if slots and not safe(
-            [E[s] for s in slots], [F[s] for s in slots], forbidden, None if bias is None else [bias[t][s] for s in slots]
+            [E[s] for s in slots],
+            [F[s] for s in slots],
+            forbidden,
+            None if bias is None else [bias[t][s] for s in slots],
         ):
             return False
     return True
