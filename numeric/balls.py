@@ -94,13 +94,15 @@ def decimals(lower: Fraction, upper: Fraction, digits: int) -> str:
     if a < 0 < b or a <= 0:
         return f"0 ± {float(max(abs(lower), abs(upper))):.1e}"
     whole = len(str(int(b))) if b >= 1 else 0
-    leading = 0 if b >= 1 else len(str(b.denominator)) - len(str(b.numerator)) - 1
-    for places in range(max(0, digits - whole + max(0, leading)), -1, -1):
+    leading = 0  # zeros between the point and the first digit
+    while b * 10 ** (leading + 1) < 1:
+        leading += 1
+    for places in range(max(0, digits - whole + leading), -1, -1):
         first, second = int(a * 10**places), int(b * 10**places)
         if first == second:
             text = str(first).zfill(places + 1)
             return f"{sign}{text[:-places]}.{text[-places:]}…" if places else f"{sign}{text}…"
-    return f"{float((lower + upper) / 2):.{min(digits, 15)}g} ± {float((upper - lower) / 2):.1e}"
+    return f"{float((lower + upper) / 2):.15g} ± {float((upper - lower) / 2):.1e}"
 
 
 def enclose(expression: Any, digits: int = 30, values: Mapping[Expr, Any] | None = None) -> Enclosure:

@@ -12,7 +12,7 @@ from ..symbolic import attention, derivation, softmax
 from ..symbolic.derivation import Derivation
 from ..symbolic.field import is_zero
 from ..symbolic.prefix import Head, Leak, product_example, separating, unit
-from .claim import Claim, expect
+from .claim import Claim, Scale, expect
 from .t10_support import article_head
 from .t11_exact import random_head
 
@@ -264,6 +264,29 @@ def exact() -> str:
     return f"check_projection's {replayed} witnesses replay, and it reports a leak exactly where there is one"
 
 
+def scale_check(scale: Scale) -> str:
+    """The checker finds one planted leak in arrays of the library asked for, with a witness that replays."""
+    import numpy as np
+
+    from ..causal.projection import check_projection
+
+    n = 10_000 if scale.n is None else max(2, scale.n)
+    rng = np.random.default_rng(scale.seed)
+    r, t = min(8, n), (n - 1) // 2
+    late = np.arange(n)[None, :] > t
+    dense = np.where(late, 0.0, rng.standard_normal((r, n)))
+    planted = (int(rng.integers(r)), int(rng.integers(t + 1, n)))
+    dense[planted] = 1e-6
+    array = scale.xp.asarray(dense) if scale.device is None else scale.xp.asarray(dense, device=scale.device)
+    visible = np.arange(n)[:, None] >= np.full(r, t)[None, :]
+    verdict = check_projection(array, layout="slots-first", visible=visible)
+    witness = verdict.witness
+    expect(witness is not None and witness.position == planted[1], f"{verdict.headline()}, planted at {planted}")
+    assert witness is not None
+    expect(witness.replay(), f"the witness for the leak planted at {planted} does not replay")
+    return f"n = {n}: the leak planted at slot {planted[0]}, position {planted[1]} is found, and its witness replays"
+
+
 CLAIM = Claim(
     id="T12",
     title="Every leak has a witness",
@@ -274,6 +297,7 @@ CLAIM = Claim(
     exact=exact,
     enclosure=enclosure,
     property=property_check,
+    scale=scale_check,
     theorems=("find_witnessP", "find_witness_refutes", "witness_not_safe", "find_witness_natural"),
     reading=(
         "With d = 1 and q = 1 the witness is a pair of key and value vectors that agree wherever the query may look. "

@@ -10,7 +10,7 @@ import numpy as np
 from ..symbolic import derivation
 from ..symbolic.derivation import Derivation
 from ..symbolic.prefix import Head
-from .claim import Claim, expect
+from .claim import Claim, Scale, expect
 
 LARGEST_N = 12
 
@@ -142,6 +142,24 @@ def property_check(rng: random.Random) -> str:
     return f"{count} random slots: seen alone, safe exactly at the queries where the largest mask shows them"
 
 
+def scale_check(scale: Scale) -> str:
+    """`largest_safe_mask` on arrays of the library asked for: the releases that the array was built with."""
+    from ..causal.mask import largest_safe_mask
+
+    n = 100_000 if scale.n is None else scale.n
+    rng = np.random.default_rng(scale.seed)
+    releases = np.sort(rng.integers(0, n, size=min(8, n)))
+    dense = np.where(np.arange(n)[None, :] <= releases[:, None], rng.standard_normal((len(releases), n)), 0.0)
+    dense[np.arange(len(releases)), releases] = 1.0
+    array = scale.xp.asarray(dense) if scale.device is None else scale.xp.asarray(dense, device=scale.device)
+    found = largest_safe_mask(array, layout="slots-first")
+    expect(list(map(int, found.release)) == releases.tolist(), f"release {found.release}, built with {releases}")
+    expect(
+        len(found.starved) == releases[0], f"{len(found.starved)} queries starved, the first release is {releases[0]}"
+    )
+    return f"n = {n}: the {len(releases)} releases the array was built with; {len(found.starved)} queries starved"
+
+
 CLAIM = Claim(
     id="T13",
     title="The largest safe mask",
@@ -151,6 +169,7 @@ CLAIM = Claim(
     derive=derive,
     exact=exact,
     property=property_check,
+    scale=scale_check,
     theorems=("passes_iff_below", "largest_unique", "largest_prefix_safe", "starved_iff", "no_largest_exact"),
     reading="Queries before the first release see no slot: they are starved, and their softmax would be over nothing.",
 )

@@ -1,0 +1,237 @@
+"""`attnproof verify` and `attnproof explain`: output, exit codes, errors."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from typing import NamedTuple
+
+import mpmath
+import pytest
+from attnproof import cli
+from attnproof.causal.verdict import Evidence
+from attnproof.cli.verify import exit_code
+from attnproof.proofs import verify as proofs_verify
+from attnproof.proofs.claim import Claim, registry
+from attnproof.proofs.verify import Row
+from needs import need
+
+pytestmark = pytest.mark.claim("T1", "T3")
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Done:
+    """The command in this process."""
+    monkeypatch.setattr(sys, "argv", ["attnproof", *arguments])
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as stop:
+        cli.main()
+    return Done(int(stop.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def test_json_is_exactly_the_promised_shape(monkeypatch):
+    done = run(monkeypatch, "verify", "T3", "1", "--format", "json", "--precision", "12")
+    assert done.code == 0, done.err
+    data = json.loads(done.out)
+    assert list(data) == ["schema_version", "claims"]
+    assert data["schema_version"] == 1
+    assert [c["id"] for c in data["claims"]] == ["T3", "T1"]
+    for claim in data["claims"]:
+        assert list(claim) == ["id", "statement", "status", "evidence"]
+        assert claim["status"] == "proved"
+        assert claim["statement"] == registry()[claim["id"]].statement
+        for e in claim["evidence"]:
+            assert list(e) == ["kind", "ok", "detail", "seconds"]
+    details = {e["kind"]: e["detail"] for e in data["claims"][1]["evidence"]}
+    assert "y = 25.7521038260…" in details["enclosure"]
+
+
+def test_digits_come_out_of_an_enclosure_as_many_as_asked(monkeypatch):
+    done = run(monkeypatch, "verify", "T1", "--precision", "60", "--format", "json")
+    detail = next(e["detail"] for e in json.loads(done.out)["claims"][0]["evidence"] if e["kind"] == "enclosure")
+    with mpmath.workdps(80):
+        e = mpmath.e
+        y = mpmath.nstr(10 * (1 + 2 * e + 3 * e**2) / (1 + e + e**2), 75)
+    assert f"y = {y[:60]}" in detail
+
+
+def test_the_table_names_everything(monkeypatch):
+    done = run(monkeypatch, "verify", "T3", "T18")
+    assert done.code == 0
+    for word in (
+        "claim",
+        "statement",
+        "status",
+        "symbolic",
+        "property",
+        "lemmas",
+        "seconds",
+        "T3",
+        "T18",
+        "proved",
+        "✓",
+    ):
+        assert word in done.out
+    assert "2 proved; 3 lemmas leant on, 3 of them stated in proofs/rocq" in done.out
+    assert "\x1b" not in done.out
+    assert done.err == ""  # no progress in a pipe
+
+
+def test_a_failed_claim_says_what_is_left_over_and_leaves_with_1(monkeypatch):
+    from attnproof.proofs import t18_two_axes
+
+    monkeypatch.setattr(t18_two_axes, "sequence_then_features", lambda e, x, w, ones, bias: (e * x) * w)
+    done = run(monkeypatch, "verify", "T18", "T1")
+    assert done.code == 1
+    assert "T18 symbolic ✗ step 3 fails" in done.out
+    assert "1_r·b^T" in done.out
+    assert "1 proved, 1 failed" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("verify", "T33"), "claim 'T33' is unknown; did you mean T3?"),
+        (("explain", "nonsense"), "claim 'nonsense' is unknown; did you mean"),
+        (("verify", "T1", "--precision", "0"), "precision = 0 is not a number of digits from 1 to 4000"),
+        (("verify", "T1", "--precision", "9999"), "precision = 9999 is not a number of digits"),
+        (("verify", "T1", "--backend", "abacus"), "--backend 'abacus' is unknown; use numpy, torch, jax, cupy, dask"),
+        (("verify", "T1", "--accept", "everything"), "--accept 'everything' is unknown"),
+        (("verify", "T1", "--device", "nowhere"), "--device 'nowhere' is not usable with numpy"),
+        (("verify", "T1", "--n", "0"), "--n"),
+        (("verify", "--format", "xml"), "--format"),
+    ],
+)
+def test_errors_are_one_sentence_and_exit_2(monkeypatch, arguments, sentence):
+    done = run(monkeypatch, *arguments)
+    assert done.code == 2
+    assert sentence in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert "Traceback" not in done.err
+    assert done.out == ""
+
+
+def test_a_missing_library_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    done = run(monkeypatch, "verify", "T1", "--backend", "cupy")
+    assert done.code == 2
+    assert (
+        done.err == "attnproof: --backend cupy is not installed here; install it with pip install 'attnproof[cupy]'\n"
+    )
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax", "dask"])
+def test_checks_on_arrays_run_where_asked(monkeypatch, backend):
+    need({"numpy": "numpy", "dask": "dask.array"}.get(backend, backend))
+    done = run(monkeypatch, "verify", "T5", "T13", "--backend", backend, "--n", "40", "--format", "json")
+    assert done.code == 0, done.err
+    scale = [e for c in json.loads(done.out)["claims"] for e in c["evidence"] if e["kind"] == "scale"]
+    assert [e["ok"] for e in scale] == [True, True]
+    assert "n = 40 was asked; " in scale[0]["detail"]
+    assert "n = 40: the 8 releases" in scale[1]["detail"]
+
+
+def test_a_claim_without_a_check_on_arrays_says_so(monkeypatch):
+    done = run(monkeypatch, "verify", "T9", "--n", "8")
+    assert done.code == 3
+    assert "T9 scale – not run: this claim has no check on arrays" in done.out
+
+
+def test_explain_has_every_part(monkeypatch):
+    done = run(monkeypatch, "explain", "t3")
+    assert done.code == 0
+    claim = registry()["T3"]
+    for part in (
+        claim.title,
+        claim.statement,
+        claim.source,
+        "Derivation",
+        "Evidence",
+        "How to read it",
+        "Rocq theorems",
+    ):
+        assert part in " ".join(done.out.split())
+    assert "lemma: Sylvester 1884" in done.out
+    data = json.loads(run(monkeypatch, "explain", "T3", "--format", "json").out)
+    assert data["id"] == "T3"
+    assert data["status"] == "proved"
+    assert len(data["derivation"]) == len(claim.derive().steps)
+    assert all("procedure" in step or "lemma" in step for step in data["derivation"])
+
+
+def test_the_command_runs_in_a_shell_without_a_terminal():
+    done = subprocess.run(
+        [sys.executable, "-m", "attnproof.cli", "verify", "T18"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "T18" in done.stdout
+    assert done.stderr == ""
+
+
+# -- exit codes and statuses --------------------------------------------------------------------------------------
+
+
+def row(status: str, *evidence: Evidence, **claim: object) -> Row:
+    made = Claim(id="T0", title="t", statement="s", latex="l", source="ours", **claim)  # type: ignore[arg-type]
+    return Row(made, status, evidence, (), 0.0)
+
+
+GOOD, IDLE, BAD = (Evidence("kernel", ok, "detail") for ok in (True, None, False))
+
+
+def test_exit_codes():
+    proved, failed, incomplete = row("proved"), row("failed", BAD), row("incomplete")
+    plain = {"kernel": False, "scale": False}
+    assert exit_code([proved], False, **plain) == 0
+    assert exit_code([proved, failed], True, **plain) == 1
+    assert exit_code([proved, incomplete], False, **plain) == 3
+    assert exit_code([proved, incomplete], True, **plain) == 0
+    asked = {"kernel": True, "scale": False}
+    with_theorem = {"theorems": ("x",)}
+    assert exit_code([row("proved", GOOD, **with_theorem)], False, **asked) == 0
+    assert exit_code([row("proved", IDLE, **with_theorem)], False, **asked) == 3  # Rocq is missing
+    assert exit_code([row("proved", GOOD, **with_theorem), row("proved", IDLE)], False, **asked) == 0  # nothing pinned
+    assert exit_code([row("proved", IDLE, **with_theorem)], True, **asked) == 0
+
+
+def status_of(**claim: object) -> tuple[str, list[bool | None]]:
+    made = Claim(id="T0", title="t", statement="s", latex="l", source="ours", **claim)  # type: ignore[arg-type]
+    found = proofs_verify.check_claim(made)
+    return found.status, [e.ok for e in found.evidence]
+
+
+def missing() -> str:
+    raise ImportError("z3 is not installed; pip install 'attnproof[smt]'")
+
+
+def crash() -> str:
+    raise ZeroDivisionError("oops")
+
+
+def test_statuses():
+    derive = registry()["T18"].derive
+    assert status_of(derive=derive) == ("proved", [True])
+    assert status_of(derive=derive, solver=missing) == ("proved", [True, None])
+    assert status_of(solver=missing) == ("incomplete", [None])
+    assert status_of(derive=derive, exact=crash) == ("failed", [True, False])
+    assert status_of() == ("incomplete", [])
+    assert status_of(property=lambda rng: "samples") == ("incomplete", [True])  # samples alone never prove
+    assert status_of(enclosure=lambda digits: "a number") == ("incomplete", [True])
+    assert status_of(derive=derive, incomplete="not yet") == ("incomplete", [True])
+
+
+def test_the_kernel_s_answer_is_passed_on(monkeypatch):
+    from attnproof.proofs import kernel
+
+    monkeypatch.setattr(kernel, "kernel_evidence", lambda name: Evidence("kernel", False, f"{name} refused"))
+    found = proofs_verify.check_claim("T18", kernel=True)
+    assert found.status == "failed"
+    assert found.evidence[-1].detail == "T18 refused"
