@@ -33,7 +33,9 @@ def _standing(n: int, queries: int | None, align: str) -> Array:
     m = n if queries is None else _count("queries", queries)
     if m > n:
         raise ValueError(f"queries = {m} exceeds the n = {n} positions they stand at; pass queries ≤ n or a relation")
-    return np.arange(m) + (n - m if align == "end" else 0)
+    positions = np.arange(n)
+    positions.setflags(write=False)
+    return positions[n - m :] if align == "end" else positions[:m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,9 @@ class Boundary:
         n, k = _count("n", n), _count("k", k)
         stands = _standing(n, queries, align)
         kind = {0: "prefix", 1: "strict"}.get(k, "lagged")
-        return cls(kind, n, len(stands), stands, {"k": k, "align": align}, np.arange(n), stands - k)
+        positions = stands if len(stands) == n else _standing(n, None, align)  # shared: n may be a million
+        horizon = stands - k if k else stands
+        return cls(kind, n, len(stands), stands, {"k": k, "align": align}, positions, horizon)
 
     @classmethod
     def prefix(cls, n: int, queries: int | None = None, align: Align = "end") -> Boundary:

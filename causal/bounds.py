@@ -86,6 +86,6 @@ def _up(x: object, roundings: int) -> float:
         near = float(x)  # type: ignore[arg-type]
     except OverflowError:
         return math.inf
-    if roundings == 0 and near >= x:  # type: ignore[operator]
-        return near
+    if roundings == 0:
+        return near if near >= x else math.nextafter(near, math.inf)  # type: ignore[operator]
     return math.nextafter(near * (1 + (roundings + 1) * 2.0**-52), math.inf)

@@ -11,7 +11,7 @@ import numpy as np
 from .boundary import Boundary
 from .entries import Entries, like, read
 from .runs import Runs
-from .support import NEVER, NOTHING, Support, chunks, supports
+from .support import NEVER, NOTHING, Support, chunks, rank_of, supports
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def mask_of(support: Support) -> SafeMask:
     empty = support.highest == NOTHING
     ranks = support.boundary.available
     release = np.where(empty, -1, support.highest)
-    if ranks is not None and len(ranks) and not np.array_equal(ranks, np.arange(len(ranks))):
+    if ranks is not None and rank_of(support.boundary) is not None:
         # The last position of each rank, so that a release is a position again.
         last = np.zeros(int(ranks.max()) + 1, np.int64)
         last[ranks] = np.arange(len(ranks))
@@ -182,7 +182,7 @@ def _cleared(F: Any, entries: Entries, seen_by: Any, boundary: Boundary) -> Any:
     place = {} if compat.is_dask_array(F) else {"device": compat.device(F)}
     keep: Any
     if boundary.is_chain and boundary.available is not None:
-        rank = xp.asarray(boundary.available, **place)
+        rank = xp.asarray(np.array(boundary.available), **place)  # a writable copy, as PyTorch wants
         limit = xp.asarray(_least_horizon(seen_by, boundary), **place)
         keep = rank[:, None] <= limit[None, :] if positions_first else rank[None, :] <= limit[:, None]
     else:

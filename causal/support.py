@@ -282,7 +282,8 @@ class Support:
 def rank_of(boundary: Boundary) -> np.ndarray | None:
     """The rank vector to scan with: None where rank and position agree."""
     rank = boundary.available
-    return None if rank is None or np.array_equal(rank, np.arange(boundary.n)) else rank
+    by_position = rank is None or "k" in boundary.parameters or "lengths" in boundary.parameters
+    return None if by_position or np.array_equal(rank, np.arange(boundary.n)) else rank
 
 
 def supports(matrices: list[Entries], boundary: Boundary) -> tuple[Support, list[Scan]]:

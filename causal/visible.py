@@ -140,7 +140,7 @@ def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None
 
 def _host_mask(visible: Any) -> np.ndarray:
     if isinstance(visible, np.ndarray):
-        return visible if visible.dtype.kind in "biuf" else to_host(visible)
+        return visible if visible.dtype.kind != "V" else to_host(visible)
     if str(getattr(visible, "dtype", "")).endswith("bool"):
         if hasattr(visible, "detach"):
             return np.asarray(visible.cpu().numpy())
