@@ -6,6 +6,7 @@ float32 numbers with their dtype kept beside them.
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ def _safetensors(path: Path) -> Stored:
             return _bfloat16(path, key)
         try:
             return file.get_tensor(key)
-        except (TypeError, KeyError, SafetensorError):
+        except (TypeError, KeyError, AttributeError, SafetensorError):
             raise ValueError(
                 f"{key!r} in {path} has dtype {kind}, which NumPy lacks; save it as float32 or bfloat16"
             ) from None
@@ -140,7 +141,9 @@ def _torch(path: Path) -> Stored:
     import pickle
 
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():  # an error says more than PyTorch's musings about protocols
+            warnings.simplefilter("ignore")
+            found = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise ValueError(
             f"{path} holds more than tensors and would run code when read; save a state_dict instead"
