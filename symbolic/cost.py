@@ -12,12 +12,16 @@ from sympy import Expr
 
 @dataclass(frozen=True)
 class Product:
-    """A matrix product (rows, inner) · (inner, columns) of a head, by what it is for."""
+    """A matrix product (rows, inner) · (inner, columns) of a head, by what it is for.
+
+    `of_input` says that the left factor is the layer's input, so that its gradient is not needed in a first layer.
+    """
 
     name: str
     rows: Any
     inner: Any
     columns: Any
+    of_input: bool = False
 
     @property
     def macs(self) -> Expr:

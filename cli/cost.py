@@ -1,0 +1,201 @@
+"""`attnproof cost`: what compression saves in arithmetic, what a two-number machine predicts, what the clock says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import Format, app, fail
+
+
+def sizes(text: str, name: str) -> list[int]:
+    """Whole numbers from "512,1024" or a doubling sweep "512:8192"."""
+    try:
+        if ":" in text:
+            first, last = (int(part) for part in text.split(":"))
+            found = []
+            while 0 < first <= last:
+                found.append(first)
+                first *= 2
+        else:
+            found = [int(part) for part in text.split(",")]
+    except ValueError:
+        fail(f"--{name} {text!r} is no list of sizes; write 512,1024 or the doubling sweep 512:8192")
+    if not found or min(found) < 1:
+        fail(f"--{name} {text!r} holds no size of at least 1; write 512,1024 or the doubling sweep 512:8192")
+    return found
+
+
+@app.command()
+def cost(
+    n: Annotated[str, typer.Option(help="Positions: 512,1024 or a doubling sweep 512:8192.")],
+    r: Annotated[str, typer.Option(help="Slots: a number, 'sqrt', or a share of n such as n/4.")],
+    d: Annotated[int, typer.Option(min=1, help="Key width of a head.")],
+    dv: Annotated[int | None, typer.Option(min=1, help="Value width of a head (default: d).")] = None,
+    heads: Annotated[int, typer.Option(min=1, help="Heads.")] = 1,
+    d_model: Annotated[
+        int | None, typer.Option(min=1, help="Model width: adds feature projections and a 4× feed-forward.")
+    ] = None,
+    measure: Annotated[bool, typer.Option("--measure", help="Time it here, beside what the model predicts.")] = False,
+    save: Annotated[Path | None, typer.Option(help="Write the plot to this .png, .svg or .pdf file.")] = None,
+    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.text,
+) -> None:
+    """What compression saves: arithmetic and coefficients by T9, and with --measure the time it takes here."""
+    rows = [row(size, slots(r, size), d, dv or d, heads, d_model) for size in sizes(n, "n")]
+    if measure:
+        time_rows(rows, d, dv or d, heads)
+    if save is not None:
+        draw(rows, save, measure)
+    if output is Format.json:
+        print(json.dumps({"schema_version": 1, "rows": rows}, indent=2))
+    else:
+        show(rows, measure)
+
+
+def slots(text: str, n: int) -> int:
+    """The number of slots that `--r` gives for n positions."""
+    try:
+        r = int(n**0.5) if text == "sqrt" else n // int(text[2:]) if text.startswith("n/") else int(text)
+    except (ValueError, ZeroDivisionError):
+        fail(f"--r {text!r} is no number of slots; write a number, sqrt, or a share such as n/4")
+    if r < 1 or r > n:
+        fail(f"--r {text!r} gives r = {r} slots at n = {n}; choose 1 ≤ r ≤ n")
+    return r
+
+
+def row(n: int, r: int, d: int, dv: int, heads: int, model: int | None) -> dict[str, Any]:
+    """Exact counts for one size."""
+    from ..symbolic import cost as formulas
+    from ..symbolic.modules import feed_forward
+
+    full = heads * formulas.macs(formulas.full_head(n, d, dv))
+    small = heads * formulas.macs(formulas.compressed_head(n, r, d, dv))
+    found = {
+        "n": n,
+        "r": r,
+        "full_macs": int(full),
+        "compressed_macs": int(small),
+        "arithmetic_ratio": float(formulas.arithmetic_ratio(n, r, d, dv)),
+        "coefficients_ratio": float(formulas.compressed_coefficients(n, r) / formulas.full_coefficients(n)),
+        "extra_parameters": int(formulas.extra_parameters(n, r)),
+    }
+    if model is not None:
+        projections = model * heads * (2 * d + dv) + heads * dv * model
+        linear = projections + formulas.macs(feed_forward(1, 1, model, 4 * model))
+        found["layer_speedup"] = float(formulas.speedup(n, r, linear, heads * (d + dv)))
+    return found
+
+
+def time_rows(rows: list[dict[str, Any]], d: int, dv: int, heads: int) -> None:
+    """Add measured and predicted seconds to each row; refuses before starting when the memory would not do."""
+    from ..numeric import roofline
+
+    xp = timing_library()
+    most = max(r["n"] for r in rows)
+    need, free = 3 * 4 * heads * most * most, free_memory()
+    if free is not None and need > free:
+        fail(
+            f"--n {most} needs about {need / 2**30:.1f} GiB for full attention, {free / 2**30:.1f} GiB are free; lower it"
+        )
+    machine = roofline.measure_machine(xp)
+    for done, found in enumerate(rows):
+        if sys.stderr.isatty():
+            print(f"\rtiming n = {found['n']} ({done + 1} of {len(rows)})", end="", file=sys.stderr)
+        for kind, call in roofline.attention_calls(xp, found["n"], found["r"], d, dv, heads).items():
+            found[f"{kind}_seconds"] = roofline.measured_seconds(call)
+            found[f"{kind}_predicted"] = roofline.predict(machine, kind, found["n"], found["r"], d, dv, heads)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+
+def timing_library() -> Any:
+    """PyTorch where it is installed (its fused attention is what a user would pick instead), else NumPy."""
+    try:
+        import torch
+
+        return torch
+    except ImportError:
+        import numpy
+
+        return numpy
+
+
+def free_memory() -> int | None:
+    """Bytes that can be had now, where the system says (Linux)."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def show(rows: list[dict[str, Any]], measured: bool) -> None:
+    """Two tables: what is counted, and what was timed."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 130)
+    console.print("Counted (T9); one multiply–add is two FLOP")
+    counts = Table()
+    for title in ("n", "r", "full, multiply–adds", "compressed", "ratio 2r/n", "coefficients r/n", "parameters 2rn"):
+        counts.add_column(title, justify="right")
+    if "layer_speedup" in rows[0]:
+        counts.add_column("layer speed-up", justify="right")
+    for found in rows:
+        cells = [f"{found[k]:,}" for k in ("n", "r", "full_macs", "compressed_macs")]
+        cells += [f"{found[k]:.4g}" for k in ("arithmetic_ratio", "coefficients_ratio")]
+        cells.append(f"{found['extra_parameters']:,}")
+        if "layer_speedup" in found:
+            cells.append(f"{found['layer_speedup']:.3g}")
+        counts.add_row(*cells)
+    console.print(counts)
+    console.print("Arithmetic breaks even at r = n/2; a smaller array is not a measured speed-up.")
+    if measured:
+        console.print("\nMilliseconds here: measured (predicted from two numbers)")
+        console.print(_times(rows))
+
+
+def _times(rows: list[dict[str, Any]]) -> Any:
+    from rich.table import Table
+
+    kinds = [k for k in ("full", "fused", "compressed") if f"{k}_seconds" in rows[0]]
+    times = Table()
+    for title in ("n", "r", *kinds, *(f"{k} / compressed" for k in kinds if k != "compressed")):
+        times.add_column(title, justify="right")
+    for found in rows:
+        cells = [f"{found['n']:,}", f"{found['r']:,}"]
+        cells += [f"{1e3 * found[f'{k}_seconds']:.3g} ({1e3 * found[f'{k}_predicted']:.3g})" for k in kinds]
+        cells += [f"{found[f'{k}_seconds'] / found['compressed_seconds']:.3g}" for k in kinds if k != "compressed"]
+        times.add_row(*cells)
+    return times
+
+
+def draw(rows: list[dict[str, Any]], path: Path, measured: bool) -> None:
+    """Seconds (or multiply–adds) against n, both axes logarithmic."""
+    from ..numeric.libraries import library
+
+    library("matplotlib", "plot", "a plot")
+    from matplotlib.figure import Figure
+
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        fail(f"--save {path} is no picture; name a .png, .svg or .pdf file")
+    figure = Figure(figsize=(6.5, 4), layout="constrained")
+    axes = figure.subplots()
+    n = [found["n"] for found in rows]
+    for kind, colour in (("full", "#1f2328"), ("fused", "#5a9a68"), ("compressed", "#c8553d")):
+        key = f"{kind}_seconds" if measured else f"{kind}_macs"
+        if key in rows[0]:
+            axes.plot(n, [found[key] for found in rows], "o-", color=colour, label=kind)
+        if measured and f"{kind}_predicted" in rows[0]:
+            axes.plot(n, [found[f"{kind}_predicted"] for found in rows], ":", color=colour)
+    axes.set(xscale="log", yscale="log", xlabel="n", ylabel="seconds" if measured else "multiply–adds")
+    axes.set_title("attention: measured, and predicted (dotted)" if measured else "attention: multiply–adds")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)

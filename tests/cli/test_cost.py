@@ -1,0 +1,57 @@
+"""`attnproof cost`: counts, a small measurement, the picture, and the errors."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from needs import need
+
+pytestmark = pytest.mark.claim("T9")
+
+
+def run(*words):
+    return subprocess.run([sys.executable, "-m", "attnproof.cli", "cost", *words], capture_output=True, text=True)
+
+
+def test_counts_as_json():
+    done = run("--n", "8:32", "--r", "n/4", "--d", "2", "--dv", "3", "--d-model", "4", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert [r["n"] for r in rows] == [8, 16, 32]
+    assert [r["r"] for r in rows] == [2, 4, 8]
+    assert rows[0]["full_macs"] == 8 * 8 * 5
+    assert all(r["arithmetic_ratio"] == 0.5 and r["coefficients_ratio"] == 0.25 for r in rows)
+    assert all(1 < r["layer_speedup"] < 2 for r in rows)
+
+
+def test_below_break_even_it_is_slower():
+    done = run("--n", "8", "--r", "8", "--d", "2", "--d-model", "4", "--format", "json")
+    assert json.loads(done.stdout)["rows"][0]["layer_speedup"] < 1
+
+
+def test_measured_table_and_picture(tmp_path):
+    need("matplotlib")
+    done = run("--n", "16,32", "--r", "4", "--d", "2", "--measure", "--save", str(tmp_path / "cost.png"))
+    assert done.returncode == 0, done.stderr
+    assert "measured (predicted from two numbers)" in done.stdout
+    assert (tmp_path / "cost.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--n", "x", "--r", "2", "--d", "2"), "--n 'x' is no list of sizes; write 512,1024 or the doubling sweep"),
+        (("--n", "0", "--r", "2", "--d", "2"), "--n '0' holds no size of at least 1"),
+        (("--n", "4", "--r", "5", "--d", "2"), "--r '5' gives r = 5 slots at n = 4; choose 1 ≤ r ≤ n"),
+        (("--n", "4", "--r", "n/0", "--d", "2"), "--r 'n/0' is no number of slots; write a number, sqrt, or a share"),
+        (("--n", "4", "--r", "2", "--d", "0"), "Invalid value for '--d'"),
+        (("--n", "1000000", "--r", "2", "--d", "2", "--measure"), "GiB for full attention"),
+        (("--n", "4", "--r", "2", "--d", "2", "--save", "cost.txt"), "--save cost.txt is no picture"),
+    ],
+)
+def test_errors(words, sentence):
+    done = run(*words)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
