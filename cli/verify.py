@@ -67,7 +67,7 @@ def _run_all(ids: list[str], **options: Any) -> list[Row]:
     from rich.console import Console
     from rich.progress import Progress
 
-    rows = []
+    rows: list[Row] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("claims", total=len(ids))
         for name in ids:

@@ -29,7 +29,7 @@ def expect(holds: object, message: str) -> None:
         raise CheckFailed(message)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Scale:
     """Where and at what size a scale check runs.
 

@@ -84,7 +84,7 @@ def derive() -> Derivation:
         derivation.lemma(
             "The same for any number of positions, with equality iff all x_j with w_j > 0 agree.",
             "Jensen 1906; finite sums are linear",
-            "jensen",
+            "jensen_exp_eq",
             r"\exp\left(\sum_j w_jx_j\right)\le\sum_j w_j e^{x_j}",
         ),
         derivation.positive(

@@ -147,9 +147,12 @@ def derive() -> Derivation:
             latex=r"\|A-X\|_F^2\ge\sigma_2^2",
         ),
         derivation.lemma(
-            "For every r and n: ‖A − X‖_F² ≥ Σ_{i>r} σ_i², with equality only at a truncated SVD.",
+            "For every r and n: ‖A − X‖₂ ≥ σ_{r+1}.", "Eckart & Young 1936, Mirsky 1960", "spectral_bound"
+        ),
+        derivation.lemma(
+            "For every r and n: ‖A − X‖_F² ≥ Σ_{i>r} σ_i², and a truncated SVD attains it.",
             "Eckart & Young 1936, Mirsky 1960",
-            "",
+            "frobenius_bound",
             r"\|A-X\|_F^2\ge\sum_{i>r}\sigma_i^2",
         ),
         derivation.identity(
@@ -185,6 +188,15 @@ def derive() -> Derivation:
             frobenius_square(centred(m)) + frobenius_square(sympy.ones(3, 3) * m / 3),
             "Pythagoras, column by column",
             latex=r"\|A-BF\|_F\ge\Bigl(\sum_{i\ge r}\sigma_i(PA)^2\Bigr)^{1/2}",
+        ),
+        derivation.lemma(
+            "For every n and r ≥ 1, B with row sums 1: ‖A − BF‖_F² ≥ Σ_{i≥r} σ_i(PA)².",
+            "the steps above with the bound for rank r − 1",
+            "softmax_head_bound",
+        ),
+        derivation.lemma(
+            "In the Frobenius norm only truncated SVDs attain the optimum, for every r and n.",
+            "Mirsky 1960; decided above for n = 2",
         ),
         derivation.compare(
             "the 2 × 2 example: with one averaging slot, (achieved)² exceeds 2(det A)²/‖A‖_F² ≥ σ₂²",

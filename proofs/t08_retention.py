@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from functools import cache
 from itertools import product
 
@@ -88,9 +89,12 @@ def derive() -> Derivation:
             latex="",
         ),
         derivation.lemma(
-            "For every r and n: P² = P = Pᵀ, Σ ℓ_j = rank F ≤ r, 0 ≤ ℓ_j ≤ 1, and ℓ_j is the share recovered.",
-            "Moore–Penrose; normal equations",
-            "",
+            "For every r and n: Σ ℓ_j = rank F ≤ r and 0 ≤ ℓ_j ≤ 1.", "P² = P = Pᵀ (Moore–Penrose)", "leverage_sum"
+        ),
+        derivation.lemma(
+            "For every r and n: every decoder of position j errs by at least 1 − ℓ_j, and one errs by that.",
+            "normal equations",
+            "decoder_error",
         ),
         derivation.cases(
             "at most rank F positions have leverage 1 (every F of zeros and ones, r = 2, n = 3)",
@@ -130,7 +134,7 @@ def enclosure(digits: int) -> str:
     p = projector(attention.article_projection())
     values = singular_values(p[:, :2], digits)
     total = sum((p[j, j] for j in range(2)), sympy.S.Zero)
-    low, high = sum(max(v.lower, 0) ** 2 for v in values), sum(v.upper**2 for v in values)
+    low, high = sum(max(v.lower, Fraction(0)) ** 2 for v in values), sum(v.upper**2 for v in values)
     expect(low <= total <= high, f"the squares sum to [{low}, {high}], not to {total}")
     shown = ", ".join(map(str, values))
     return f"span {{0, 1}}: singular values {shown}; their squares enclose the leverages' sum {total}"

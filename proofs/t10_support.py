@@ -132,7 +132,7 @@ def property_check(rng: random.Random) -> str:
             [10.0 ** rng.randint(-300, 300) * rng.choice([-1, 1]) if j in forbidden else x for j, x in enumerate(part)]
             for part in before
         )
-        outputs = [_float_output(*arrays, np.array(k), np.array(v)) for k, v in (before, after)]
+        outputs = [_float_output(arrays[0], arrays[1], np.array(k), np.array(v)) for k, v in (before, after)]
         expect(outputs[0] == outputs[1], f"floats {outputs} differ for E = {e}, F = {f}")
         passed += 1
     return f"{passed} random heads that pass: safe by definition, and equal in floats for forbidden inputs up to 1e300"

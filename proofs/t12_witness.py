@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import sympy
 from sympy import Expr, Matrix, Rational, Symbol
@@ -90,8 +91,8 @@ def derive() -> Derivation:
         *(
             derivation.cases(
                 f"witness for the leak through {name}: it replays, decided in ℚ(e^{{1/k}})",
-                lambda head=head: [(head,)],
-                lambda found: (leak := found.witness()) is not None and leak.replays(),
+                partial(_alone, head),
+                _witnessed,
                 "κ separates the rows, V = e_j" if name == "values" else "κ and δ separate the classes (c, b), V = e_i",
             )
             for name, head in leaking_heads()
@@ -183,6 +184,15 @@ def derive() -> Derivation:
         ),
     ]
     return Derivation("T12: witnesses, and the size of a leak", tuple(steps))
+
+
+def _alone(head: Head) -> list[tuple[Head]]:
+    return [(head,)]
+
+
+def _witnessed(head: Head) -> bool:
+    leak = head.witness()
+    return leak is not None and leak.replays()
 
 
 def _rows() -> list[tuple[int, int]]:

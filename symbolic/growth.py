@@ -13,6 +13,7 @@ from sympy import Expr, Symbol
 from .field import Field, Quotient, Undecidable, exact, is_zero, manifestly
 
 Scale = tuple[Fraction, Fraction, Fraction]
+CONSTANT: Scale = (Fraction(0), Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,9 @@ def limit(expression: Any, n: Symbol) -> Expr:
     (1/3, oo)
     """
     lead = leading_term(expression, n)
-    if lead is None or lead.exponents < (0, 0, 0):
+    if lead is None or lead.exponents < CONSTANT:
         return sympy.S.Zero
-    if lead.exponents == (0, 0, 0):
+    if lead.exponents == CONSTANT:
         return lead.coefficient
     if not _has_sign(lead.coefficient):
         raise Undecidable(f"the limit of {expression} is infinite, of the sign of {lead.coefficient}")
