@@ -98,9 +98,7 @@ def time_rows(rows: list[dict[str, Any]], d: int, dv: int, heads: int) -> None:
     most = max(r["n"] for r in rows)
     need, free = 3 * 4 * heads * most * most, free_memory()
     if free is not None and need > free:
-        fail(
-            f"--n {most} needs about {need / 2**30:.1f} GiB for full attention, {free / 2**30:.1f} GiB are free; lower it"
-        )
+        fail(f"--n {most} needs about {need / 2**30:.1f} GiB for full attention, {free / 2**30:.1f} GiB are free")
     machine = roofline.measure_machine(xp)
     for done, found in enumerate(rows):
         if sys.stderr.isatty():

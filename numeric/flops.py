@@ -2,8 +2,8 @@
 
 PyTorch's own counter (`torch.utils.flop_counter.FlopCounterMode`) counts matrix products and convolutions, two FLOP per
 multiply–add; it leaves out softmax, biases, normalisation and activations. By default it counts **0** for the fused
-attention that PyTorch picks on a CPU, since it has no formula for that kernel, and misses the fused encoder path; so the
-count here runs attention through its plain products.
+attention that PyTorch picks on a CPU, since it has no formula for that kernel, and misses the fused encoder path; so
+the count here runs attention through its plain products.
 """
 
 from __future__ import annotations

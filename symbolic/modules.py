@@ -1,7 +1,7 @@
 """What whole layers cost: the products of multi-head attention and of public Linformer layers, from their shapes (T9).
 
-`b` sequences of `n` queries over `m` context positions, `model` channels, `heads` heads of width `d`, `r` slots. A list of
-products with symbolic sizes gives a formula, with numbers a count that an operation counter must reproduce exactly.
+`b` sequences of `n` queries over `m` context positions, `model` channels, `heads` heads of width `d`, `r` slots. A list
+of products with symbolic sizes gives a formula, with numbers a count that an operation counter must reproduce exactly.
 Softmax, biases, normalisation and activations are not matrix products and are left out, as counters leave them out.
 """
 
@@ -121,10 +121,10 @@ def decoding(n: Any, d: Any, dv: Any, *, cached: bool = True) -> Expr:
 
 
 def decoding_blocks(n: Any, block: Any, d: Any, dv: Any) -> Expr:
-    """The same for completed blocks of `block` positions (one slot each, safe by T10): token t attends to t/block slots.
+    """The same for completed blocks of `block` positions, one slot each (safe by T10): token t sees ⌊t/block⌋ slots.
 
-    Each position is folded into its slot once, d + d_v; scores and mixing take Σ_t ⌊t/block⌋ (d + d_v), here for `block`
-    dividing n. A projection that reads ahead (unsafe by T11) has no such cost: its slots change with tokens that do
+    Each position is folded into its slot once, d + d_v; scores and mixing take Σ_t ⌊t/block⌋ (d + d_v), here for
+    `block` dividing n. A projection that reads ahead (unsafe by T11) has no such cost: its slots change with tokens that do
     not exist yet, so nothing that was computed can be kept.
 
     >>> decoding_blocks(8, 2, 1, 1) == 2 * (8 + sum(t // 2 for t in range(1, 9)))
@@ -137,7 +137,7 @@ def decoding_blocks(n: Any, block: Any, d: Any, dv: Any) -> Expr:
 
 
 def kept_for_backward(n: Any, d: Any, dv: Any, r: Any = None) -> Expr:
-    """Numbers that one head keeps for its backward pass: the factors of its products and the softmax's result, once each.
+    """Numbers that one head keeps for its backward pass: factors of products and the softmax's result, once each.
 
     Full (r None): Q, K, V and the n² weights. Compressed: Q, K, V, E, F, K̄, V̄ and the n r weights.
 
