@@ -1,8 +1,8 @@
 """A machine in two numbers, and the time of attention that they predict (T9 says what is counted, this what it takes).
 
 A machine multiplies at `rate` multiply–adds per second and moves `bandwidth` bytes per second to and from memory. A
-pass over data takes the longer of its arithmetic and its traffic. The model knows nothing of exponentials, caches or kernel
-launches: that is why `measure` stands beside `predict`.
+pass over data takes the longer of its arithmetic and its traffic. The model knows nothing of exponentials, caches or
+kernel launches: that is why `measure` stands beside `predict`.
 """
 
 from __future__ import annotations
