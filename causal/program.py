@@ -7,6 +7,7 @@ input is taken away here: random numbers, training flags, buffers that a call re
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -501,6 +502,10 @@ def _widening() -> Any:
         return _wide_dtype(value) if isinstance(value, torch.dtype) else value
 
     class Widening(TorchDispatchMode):
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
+
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if func is torch.ops.aten.view.dtype:
                 raise ModelError("the model reads the bits of a float; it cannot be run in float64")
@@ -527,6 +532,10 @@ def _watcher(x: Tensor) -> Any:
         epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
         random = False
         vocabulary: int | None = None
+
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
