@@ -14,6 +14,7 @@ import pytest
 from attnproof.causal.boundary import Boundary
 from attnproof.causal.entries import read
 from attnproof.causal.exact import Columns, keys_leak, open_thresholds, questions, values_leak
+from attnproof.causal.projection import check_projection
 from attnproof.proofs import differential
 from attnproof.proofs.differential import (
     Case,
@@ -240,6 +241,20 @@ def test_the_three_checkers_agree(numbers: list, count: int) -> None:
         assert exact == python_exact(case), f"T11: Rocq says {exact}, the Python checker says otherwise\n{show(case)}"
     outcomes = {(a, b): sum(x == (a, b) for x in answers) for a, b in answers}
     assert min(outcomes[x] for x in [(True, True), (False, True), (False, False)]) > count // 50, outcomes
+
+
+@pytest.mark.parametrize("numbers", [SMALL, FLOATS], ids=["small", "floats"])
+def test_the_public_checker_agrees(numbers: list) -> None:
+    """`check_projection` on whole cases: PROVED is T10, PROVED_IF is T11 only, REFUTED is neither."""
+    need_rocq()
+    questions = cases(numbers, 250, seed=11)
+    for case, (support, exact) in zip(questions, kernel_decide_all(questions), strict=True):
+        boundary = Boundary.relation(~np.array(case.forbidden))
+        verdict = check_projection(
+            case.F, case.E, layout="slots-first", visible=np.array(case.visible), boundary=boundary
+        )
+        expected = "PROVED" if support else "PROVED_IF" if exact else "REFUTED"
+        assert verdict.status.name == expected, f"Rocq says {expected}: {verdict}\n{show(case)}"
 
 
 def test_exact_runs_of_a_head_agree() -> None:
