@@ -106,3 +106,21 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(7)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On JAX, which compiles every operation for every shape, each test function runs with one set of parameters."""
+    last: dict[tuple[str, str], pytest.Item] = {}
+    for item in items:
+        if (name := _jax(item)) is not None:
+            last[(item.nodeid.partition("[")[0], name)] = item
+    dropped = [i for i in items if (name := _jax(i)) is not None and last[(i.nodeid.partition("[")[0], name)] is not i]
+    config.hook.pytest_deselected(items=dropped)
+    items[:] = [i for i in items if i not in set(dropped)]
+
+
+def _jax(item: pytest.Item) -> str | None:
+    spec = getattr(item, "callspec", None)
+    name = spec.params.get("backend") if spec is not None else None
+    many = spec is not None and "name" not in spec.params and "function" not in spec.params
+    return name if many and isinstance(name, str) and name.startswith("jax") else None

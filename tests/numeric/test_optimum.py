@@ -86,6 +86,7 @@ def test_single_precision_does_not_overflow(rng):
     assert found.spectral == pytest.approx(exact, rel=0.01)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch", "dask"], indirect=True)
 def test_no_error_is_exact(backend):
     """All scores equal: A has rank one and one uniform slot reproduces it."""
     Q, K = np.ones((4, 2)), np.ones((5, 2))
@@ -121,6 +122,7 @@ def test_the_article(backend):
     assert gap.ratio_frobenius == pytest.approx(np.linalg.norm(M) / tail(A, 2)[0], rel=1e-7)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch", "dask"], indirect=True)
 def test_a_starved_query_takes_the_sharper_bound_away(backend, rng):
     Q, K, _, E, F = oracle.head(rng, r=2)
     bias = np.zeros((10, 2))
