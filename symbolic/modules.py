@@ -124,8 +124,8 @@ def decoding_blocks(n: Any, block: Any, d: Any, dv: Any) -> Expr:
     """The same for completed blocks of `block` positions, one slot each (safe by T10): token t sees ⌊t/block⌋ slots.
 
     Each position is folded into its slot once, d + d_v; scores and mixing take Σ_t ⌊t/block⌋ (d + d_v), here for
-    `block` dividing n. A projection that reads ahead (unsafe by T11) has no such cost: its slots change with tokens that
-    do not exist yet, so nothing that was computed can be kept.
+    `block` dividing n. A projection that reads ahead (unsafe by T11) has no such cost: its slots change with tokens
+    that do not exist yet, so nothing that was computed can be kept.
 
     >>> decoding_blocks(8, 2, 1, 1) == 2 * (8 + sum(t // 2 for t in range(1, 9)))
     True
