@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .boundary import Boundary
-from .frames import Array, Output, Source, comparable, group_numbers, read_columns
+from .frames import Array, Output, Source, comparable, group_numbers, read_columns, shown_time
 
 
 @dataclass
@@ -41,16 +41,6 @@ class Clock:
         if self.instants is not None and cut < len(self.instants):
             return f"time {shown_time(self.instants[cut])}"
         return f"row {cut}"
-
-
-def shown_time(value: Any) -> str:
-    """A time for a person: no trailing zeros of nanoseconds."""
-    if isinstance(value, np.datetime64):
-        text = str(value.astype("datetime64[ns]"))
-        for zeros in (".000000000", "000000", "000"):
-            text = text.removesuffix(zeros)
-        return text.removesuffix(":00").removesuffix("T00:00")
-    return str(value)
 
 
 def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
@@ -102,6 +92,10 @@ def _count_within(groups: Array) -> Array:
     return found
 
 
+class Unaligned(ValueError):
+    """Rows that nothing says which they are."""
+
+
 class Aligner:
     """Reads results so that rows of different runs can be told to be the same; `mode` is settled by the first result.
 
@@ -120,6 +114,8 @@ class Aligner:
         aligned.
         """
         names, columns, index = read_columns(result)
+        if not names:
+            raise ValueError("function returned no columns; return at least one")
         if self.names is None:
             self.names = names
         elif names != self.names:
@@ -135,12 +131,10 @@ class Aligner:
         if self.mode == "labels":
             where = self._labelled(index, rows, given)
             if where is None:
-                raise ValueError(
-                    "function returned row labels that its input does not have; keep the index, or a time column"
-                )
+                raise Unaligned("function returned row labels that its input lacks; keep the index or the time column")
             return self._by_row(names, columns, where)
         if m != len(rows):
-            raise ValueError(
+            raise Unaligned(
                 f"function returned {m} rows for {len(rows)}, and nothing says which rows these are; "
                 "keep the index or the time column, or return one row per input row"
             )
@@ -194,7 +188,7 @@ class Aligner:
     def _by_time(self, result: Any, names: list[str], columns: list[Array], index: Any) -> Output:
         times = self._times_of(result, index)
         if times is None:
-            raise ValueError("function returned rows without their times in one run; keep the time column or index")
+            raise Unaligned("function returned rows without their times in one run; keep the time column or index")
         clock = self.clock
         if clock.lag is None or clock.instants is None:
             raise ValueError(

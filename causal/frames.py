@@ -55,6 +55,16 @@ def comparable(values: Any, name: str = "time") -> Array:
     return found
 
 
+def shown_time(value: Any) -> str:
+    """A time for a person: no trailing zeros of nanoseconds."""
+    if isinstance(value, np.datetime64):
+        text = str(value.astype("datetime64[ns]"))
+        for zeros in (".000000000", "000000", "000"):
+            text = text.removesuffix(zeros)
+        return text.removesuffix(":00").removesuffix("T00:00")
+    return str(value)
+
+
 @dataclass
 class Source:
     """The input table: `names` of its value columns, `times` and `groups` per row where there are any."""
@@ -372,7 +382,9 @@ def _check_order(source: Source) -> None:
     if back.size:
         row = int(order[back[0] + 1])
         within = "" if source.groups is None else " within its group"
-        raise ValueError(f"time goes back at row {row}{within} ({source.times[row]}); sort the data by time first")
+        raise ValueError(
+            f"time goes back at row {row}{within} ({shown_time(source.times[row])}); sort the data by time first"
+        )
 
 
 @dataclass

@@ -543,12 +543,10 @@ def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple
             else "it accepts none tried"
         )
         longest = max(refused, key=lambda s: s.rows)
-        reasons.append(f"function raises {longest.failed} on a prefix of {longest.rows} rows; {shortest}")
+        reasons.append(f"{longest.failed} on a prefix of {longest.rows} rows; {shortest}")
     wrong = [s for s in summaries if s.failed and s.replay.kind != TRUNCATION]
     if wrong:
-        reasons.append(
-            f"function raises {wrong[0].failed} when rows after {clock.describe(wrong[0].replay.cut)} are replaced"
-        )
+        reasons.append(f"{wrong[0].failed} when rows after {clock.describe(wrong[0].replay.cut)} are replaced")
     noisy = [f"{n} by up to {size:.3g}" for n, size in zip(runner.base.names, runner.noise, strict=True) if size]
     if noisy:
         reasons.append(

@@ -13,8 +13,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from .alignment import Aligner, Clock, Difference, compare, largest_difference, rounding_limits, scalar, shown_time
-from .frames import Array, Kind, Output, Source, library_of
+from .alignment import (
+    Aligner,
+    Clock,
+    Difference,
+    Unaligned,
+    compare,
+    largest_difference,
+    rounding_limits,
+)
+from .frames import Array, Kind, Output, Source, library_of, shown_time
 
 TRUNCATION = "truncation"
 REPLACEMENTS = ("high", "low", "draw")
@@ -108,8 +116,6 @@ class Runner:
         self.seconds = time.perf_counter() - began
         self.mutates = _spoilt(source, given)
         self.base = self.aligner.read(result, self.everything, getattr(source.data, "index", None))
-        if not self.base.names:
-            raise ValueError("function returned no columns; return at least one")
         self.limits = rounding_limits(self.base)
         self.noise = self._noise()
 
@@ -129,7 +135,9 @@ class Runner:
 
     def _noise(self) -> list[float]:
         """Per column how far two runs on equal input are apart; columns that agree have 0."""
+        began = time.perf_counter()
         other = self.again()
+        self.seconds = min(self.seconds, time.perf_counter() - began)
         if not np.array_equal(self.base.key, other.key):
             return [float("inf")] * len(self.base.names)
         found = []
@@ -176,7 +184,9 @@ class Runner:
         except Refused as error:
             if replay.kind in ("high", "low"):
                 return self.run(Replay(replay.cut, "draw"))
-            return Summary(replay, failed=str(error), rows=rows)
+            return Summary(replay, failed=f"function raises {error}", rows=rows)
+        except Unaligned as error:
+            return Summary(replay, failed=str(error).partition(",")[0].partition(";")[0], rows=rows)
 
     def summary(self, replay: Replay, difference: Difference) -> Summary:
         """A difference without its arrays."""
@@ -257,4 +267,4 @@ def _spoilt(source: Source, given: Any) -> str | None:
     return f"column {', '.join(changed)}" if changed else "its index"
 
 
-__all__ = ["REPLACEMENTS", "TRUNCATION", "Finding", "Refused", "Replay", "Runner", "Summary", "as_function", "scalar"]
+__all__ = ["REPLACEMENTS", "TRUNCATION", "Finding", "Refused", "Replay", "Runner", "Summary", "as_function"]
