@@ -231,7 +231,7 @@ class Verdict:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the verdict (matplotlib axes); what is drawn depends on the subject."""
-        homes = {"model": ".model_picture", "projection": ".picture", "family": ".picture"}
+        homes = {"model": ".model_picture", "projection": ".picture"}
         if self.subject not in homes:
             raise ValueError(f"subject = {self.subject!r} has no picture; print the verdict instead")
         return import_module(homes[self.subject], __package__).plot(self, axes)

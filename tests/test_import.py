@@ -8,9 +8,8 @@ import sys
 
 import pytest
 
-HEAVY = (
-    ["sympy", "flint", "mpmath", "torch", "jax", "dask", "cupy", "pandas", "polars", "z3", "cvc5", "matplotlib", "rich", "typer", "safetensors", "scipy"]  # fmt: skip
-)
+HEAVY = ["sympy", "flint", "mpmath", "torch", "jax", "dask", "cupy", "pandas", "polars", "z3", "cvc5", "matplotlib"]
+HEAVY += ["rich", "typer", "safetensors", "scipy"]
 
 
 def loaded(code: str) -> set[str]:

@@ -1,0 +1,178 @@
+"""`python -m benchmarks.projection`: what checking a projection costs, as ratios in one run.
+
+* The support scan against one `array.sum()` over the same memory: the price of looking at every entry once.
+* Its extra memory against the input.
+* The exact criterion in seconds, at the sizes that the design promises.
+
+Each pair runs alternately and the best time of each counts, so that other work on the machine disturbs both alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import attnproof as ap
+import numpy as np
+
+SLOTS, POSITIONS = 256, 1_000_000
+
+
+def best(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Best seconds of each call, run alternately."""
+    seconds = dict.fromkeys(calls, float("inf"))
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            seconds[name] = min(seconds[name], time.perf_counter() - start)
+    return seconds
+
+
+def dense(slots: int, positions: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((slots, positions), dtype=np.float32)
+
+
+def blocks(slots: int, positions: int) -> np.ndarray:
+    """Slot s reads its own stretch of positions and nothing else."""
+    matrix = np.zeros((slots, positions), np.float32)
+    size = positions // slots
+    for s in range(slots):
+        matrix[s, s * size : (s + 1) * size] = 1 / size
+    return matrix
+
+
+def scans(slots: int, positions: int, rounds: int) -> list[dict[str, Any]]:
+    """The support criterion on a large matrix, dense and block-structured, in both layouts."""
+    rows = []
+    for structure, build in (("dense", dense), ("blocks", blocks)):
+        for layout, limit in (("slots-first", 2.0), ("positions-first", 4.0)):
+            matrix = build(slots, positions)
+            if layout == "positions-first":
+                matrix = np.ascontiguousarray(matrix.T)
+
+            def check(x: np.ndarray = matrix, layout: str = layout) -> ap.Verdict:
+                return ap.check_projection(x, layout=layout, visible="largest")
+
+            seconds = best({"sum": matrix.sum, "check": check}, rounds)
+            tracemalloc.start()
+            check()
+            extra = tracemalloc.get_traced_memory()[1] / matrix.nbytes
+            tracemalloc.stop()
+            rows.append(
+                {
+                    "what": f"support scan, {structure}, {layout}",
+                    "baseline": "array.sum()",
+                    "baseline_seconds": seconds["sum"],
+                    "seconds": seconds["check"],
+                    "ratio": seconds["check"] / seconds["sum"],
+                    "promise": limit,
+                    "extra_memory": extra,
+                }
+            )
+    return rows
+
+
+def one_decision(positions: int) -> ap.Boundary:
+    """A single query that may use the first half of the positions."""
+    return ap.Boundary.from_times(np.arange(positions), [positions // 2 - 1])
+
+
+def grid(positions: int, side: int = 16) -> tuple[np.ndarray, np.ndarray]:
+    """E = a_i + b_j, F = f_i, where a and f speak of the past alone: safe by T11, with very many equal pair sums."""
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-64, 65, (side, positions)).astype(np.float32) / 64 for _ in range(2))
+    f = rng.standard_normal((side, positions)).astype(np.float32)
+    a[:, positions // 2 :], f[:, positions // 2 :] = 0, 0
+    return (a[:, None] + b[None]).reshape(side * side, positions), np.repeat(f, side, axis=0)
+
+
+def exact(slots: int = 256, positions: int = 4096) -> list[dict[str, Any]]:
+    """The exact criterion at its promised sizes, safe and leaking."""
+    boundary = one_decision(positions)
+    E = dense(slots, positions)
+    past = E.copy()
+    past[:, positions // 2 :] = 0
+    keys, values = grid(positions)
+    nudged_keys, nudged_values, balanced = keys.copy(), values.copy(), values.copy()
+    nudged_keys[37, -1] += 1
+    nudged_values[37, 5] += 1
+    balanced[37, 5] += 1
+    balanced[38, 5] -= 1
+    cases = [
+        ("generic, every slot visible", E, E, None, 2.0, "REFUTED"),
+        ("generic keys, past values", past, E, boundary, 2.0, "REFUTED"),
+        ("generic keys, equal value rows", np.repeat(past[:1], slots, axis=0), E, boundary, 2.0, "PROVED_IF"),
+        ("16 × 16 grid, safe", values, keys, boundary, 20.0, "PROVED_IF"),
+        ("16 × 16 grid, a key perturbed", values, nudged_keys, boundary, 20.0, "REFUTED"),
+        ("16 × 16 grid, a value perturbed", nudged_values, keys, boundary, 20.0, "REFUTED"),
+        ("16 × 16 grid, two values perturbed", balanced, keys, boundary, 20.0, "REFUTED"),
+    ]
+    rows = []
+    for what, F, K, where, limit, expected in cases:
+        start = time.perf_counter()
+        verdict = ap.check_projection(F, K, boundary=where)
+        seconds = time.perf_counter() - start
+        if verdict.status.name != expected:
+            raise AssertionError(f"{what}: {verdict.headline()}, expected {expected}")
+        rows.append({"what": f"exact criterion, {what}", "seconds": seconds, "promise": limit, "status": expected})
+    return rows
+
+
+def imports(rounds: int) -> dict[str, Any]:
+    """`import attnproof` against `import numpy`, each in fresh processes."""
+
+    def run(module: str) -> Callable[[], Any]:
+        return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+    seconds = best({"numpy": run("numpy"), "attnproof": run("attnproof")}, rounds)
+    ratio = seconds["attnproof"] / seconds["numpy"]
+    row = {"what": "import attnproof", "baseline": "import numpy", "baseline_seconds": seconds["numpy"]}
+    return {**row, "seconds": seconds["attnproof"], "ratio": ratio, "promise": 1.3}
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="checking a projection")
+    for heading in ("what", "seconds", "against", "ratio", "promised", "extra memory"):
+        table.add_column(heading, justify="left" if heading in ("what", "against") else "right")
+    for row in rows:
+        ratio = row.get("ratio")
+        measured = ratio if ratio is not None else row["seconds"]
+        colour = "green" if measured <= row["promise"] else "red"
+        table.add_row(
+            row["what"],
+            f"{row['seconds']:.3f}",
+            f"{row['baseline']} {row['baseline_seconds']:.3f}" if ratio is not None else "",
+            "" if ratio is None else f"[{colour}]{ratio:.2f}[/]",
+            f"≤ {row['promise']:g}{'' if ratio is not None else ' s'}",
+            "" if "extra_memory" not in row else f"{100 * row['extra_memory']:.1f} %",
+        )
+    Console(width=120).print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.projection", description=__doc__.splitlines()[0])
+    parser.add_argument("--slots", type=int, default=SLOTS)
+    parser.add_argument("--positions", type=int, default=POSITIONS, help="for the support scan")
+    parser.add_argument("--rounds", type=int, default=7, help="how often each pair runs; the best counts")
+    parser.add_argument("--json", metavar="FILE", help="also write the rows to a file")
+    arguments = parser.parse_args()
+    ap.check_projection(np.zeros((1, 2)), visible="largest")  # imports are paid once
+    rows = [*scans(arguments.slots, arguments.positions, arguments.rounds), *exact(), imports(arguments.rounds)]
+    show(rows)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"schema_version": 1, "rows": rows}, file, indent=2)
+
+
+if __name__ == "__main__":
+    main()
