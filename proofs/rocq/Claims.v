@@ -14,7 +14,8 @@
     %N and %R say that the line is about natural numbers or about the ring. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.analysis Require Import reals sequences exp.
-From AttnProof Require rank mixing kernel_direction cost vandermonde exponential_sums softmax_det.
+From AttnProof Require rank mixing kernel_direction cost vandermonde exponential_sums softmax_det
+  example jensen mixing_softmax eckart_young leverage two_axes.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -31,6 +32,66 @@ Definition softmax (R : realType) n m (L : 'M[R]_(n, m)) : 'M[R]_(n, m) :=
 
 (** The rank-one matrix x y^T. *)
 Definition outer (R : realType) n m (x : 'I_n -> R) (y : 'I_m -> R) : 'M[R]_(n, m) := \matrix_(i, j) (x i * y j).
+
+(** Scaled dot-product attention: softmax (Q K^T / sqrt d) V. *)
+Definition attention (R : realType) m n d dv (Q : 'M[R]_(m, d)) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) : 'M[R]_(m, dv) :=
+  softmax ((Num.sqrt d%:R)^-1 *: (Q *m K^T)) *m V.
+
+(** * T1. The article's example, exactly *)
+
+(** Keys (1, 2, 3), values (10, 20, 30), query 1, d = 1, E = F = [[1/2, 1/2, 0], [0, 0, 1]]. *)
+Definition keys (R : realType) : 'cV[R]_3 := \col_j j.+1%:R.
+Definition values (R : realType) : 'cV[R]_3 := \col_j (10 * j.+1)%:R.
+Definition E (R : realFieldType) : 'M[R]_(2, 3) := \matrix_(s, j)
+  if s == 0%N :> nat then (if (j < 2)%N then 2^-1 else 0) else (if (j < 2)%N then 0 else 1).
+
+Check (example.full_weights :
+  forall (R : realType) (j : 'I_3), let e : R := expR 1 in
+  softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (keys R)^T)) 0 j = e ^+ j / (1 + e + e ^+ 2)).
+
+Check (example.compressed_weights :
+  forall (R : realType) (s : 'I_2), let h : R := expR (1 / 2) in
+  softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (E R *m keys R)^T)) 0 s = h ^+ (3 * s) / (1 + h ^+ 3)).
+
+Check (example.full_output :
+  forall R : realType, let e : R := expR 1 in
+  attention (1%:M : 'M[R]_1) (keys R) (values R) 0 0 = 10 * (1 + 2 * e + 3 * e ^+ 2) / (1 + e + e ^+ 2)).
+
+Check (example.compressed_output :
+  forall R : realType, let h : R := expR (1 / 2) in
+  attention (1%:M : 'M[R]_1) (E R *m keys R) (E R *m values R) 0 0 = 15 * (1 + 2 * h ^+ 3) / (1 + h ^+ 3)).
+
+Check (example.output_difference :
+  forall R : realType, let h : R := expR (1 / 2) in
+  let difference := attention (1%:M : 'M[R]_1) (E R *m keys R) (E R *m values R) 0 0 -
+                    attention (1%:M : 'M[R]_1) (keys R) (values R) 0 0 in
+  difference = 5 * (1 - h ^+ 2 + 4 * h ^+ 3 - 3 * h ^+ 4 + 2 * h ^+ 5) / ((1 + h ^+ 3) * (1 + h ^+ 2 + h ^+ 4)) /\
+  0 < difference).
+
+(** * T2. Averaging keys before exponentiation loses mass *)
+
+Check (jensen.jensen_exp :
+  forall (R : realType) (n : nat) (w x : 'I_n -> R), (forall j, 0 <= w j) -> \sum_j w j = 1 ->
+  expR (\sum_j w j * x j) <= \sum_j w j * expR (x j)).
+
+Check (jensen.jensen_exp_eq :
+  forall (R : realType) (n : nat) (w x : 'I_n -> R), (forall j, 0 <= w j) -> \sum_j w j = 1 ->
+  expR (\sum_j w j * x j) = \sum_j w j * expR (x j) <-> (forall i j, 0 < w i -> 0 < w j -> x i = x j)).
+
+Check (jensen.slot_mass_max :
+  forall (R : realType) (n : nat) (w x : 'I_n -> R), (forall j, 0 <= w j) -> \sum_j w j = 1 ->
+  forall wmax, (forall j, w j <= wmax) -> expR (\sum_j w j * x j) <= wmax * \sum_j expR (x j)).
+
+Check (jensen.slot_mass_mean :
+  forall (R : realType) (m : nat) (x : 'I_m.+1 -> R),
+  expR ((\sum_j x j) / m.+1%:R) <= (\sum_j expR (x j)) / m.+1%:R).
+
+Check (jensen.slot_mass_log :
+  forall (R : realType) (m : nat) (x : 'I_m.+1 -> R),
+  expR (ln m.+1%:R + (\sum_j x j) / m.+1%:R) <= \sum_j expR (x j)).
+
+Check (jensen.example_mass :
+  forall R : realType, expR ((1 + 2) / 2) / (expR 1 + expR 2) = (expR (1 / 2) + expR (- (1 / 2)))^-1 :> R).
 
 (** * T3. rank (BF) <= r, over any field *)
 
@@ -91,6 +152,15 @@ Check (mixing.uniform_head_nonneg :
   exists F : 'M[R]_(2, m.+1), (exists s j, F s j < 0) /\
     forall i j, 0 <= (const_mx 2^-1 *m F : 'M[R]_(n, m.+1)) i j).
 
+Check (mixing_softmax.shared_head_nonneg_iff :
+  forall (R : realType) (n d r : nat) (a : R) (F : 'M[R]_(r, n)), a != 0 ->
+  (forall (q : 'rV[R]_d.+1) (K : 'M[R]_(n, d.+1)) j, 0 <= (softmax (a *: (q *m (F *m K)^T)) *m F) 0 j) <->
+  (forall s j, 0 <= F s j)).
+
+Check (mixing_softmax.blind_head_uniform :
+  forall (R : realType) (n d r : nat) (a : R) (q : 'rV[R]_d) (K : 'M[R]_(n, d)),
+  softmax (a *: (q *m ((0 : 'M[R]_(r, n)) *m K)^T)) = const_mx r%:R^-1).
+
 (** * T5. Softmax destroys low rank *)
 
 Check (softmax_det.softmax_positive :
@@ -144,6 +214,37 @@ Check (softmax_det.constant_rows_softmax_rank :
   forall (R : realType) (n m : nat) (x : 'I_n.+1 -> R),
   \rank (softmax (\matrix_(i < n.+1, j < m.+1) x i)) = 1%N).
 
+(** * T6. No matrix of rank r comes closer than the singular values allow *)
+
+(** A singular value decomposition A = U diag(s) V^T, singular values from large to small. *)
+Definition svd (R : realFieldType) n (A U : 'M[R]_n) (s : 'rV[R]_n) (V : 'M[R]_n) :=
+  [/\ A = U *m diag_mx s *m V^T, U^T *m U = 1%:M, V^T *m V = 1%:M,
+      forall i, 0 <= s 0 i & forall i j : 'I_n, (i <= j)%N -> s 0 j <= s 0 i].
+
+(** The squares of the Frobenius norm of a matrix and of the Euclidean norm of a column. *)
+Definition frob (R : realFieldType) m n (M : 'M[R]_(m, n)) : R := \sum_i \sum_j M i j ^+ 2.
+Definition norm2 (R : realFieldType) n (v : 'cV[R]_n) : R := \sum_i v i 0 ^+ 2.
+
+Check (eckart_young.frobenius_bound :
+  forall (R : realFieldType) (n r : nat) (A U V X : 'M[R]_n) (s : 'rV[R]_n),
+  svd A U s V -> (\rank X <= r)%N -> \sum_(i < n | (r <= i)%N) s 0 i ^+ 2 <= frob (A - X)).
+
+Check (eckart_young.frobenius_attained :
+  forall (R : realFieldType) (n r : nat) (A U V : 'M[R]_n) (s : 'rV[R]_n),
+  svd A U s V ->
+  exists2 X, (\rank X <= r)%N & frob (A - X) = \sum_(i < n | (r <= i)%N) s 0 i ^+ 2).
+
+Check (eckart_young.spectral_bound :
+  forall (R : realFieldType) (n r : nat) (A U V X : 'M[R]_n) (s : 'rV[R]_n) (ltrn : (r < n)%N),
+  svd A U s V -> (\rank X <= r)%N ->
+  exists2 v : 'cV[R]_n, v != 0 & s 0 (Ordinal ltrn) ^+ 2 * norm2 v <= norm2 ((A - X) *m v)).
+
+Check (eckart_young.softmax_head_bound :
+  forall (R : realFieldType) (n r : nat) (A U V : 'M[R]_n.+1) (s : 'rV[R]_n.+1)
+    (B : 'M[R]_(n.+1, r)) (F : 'M[R]_(r, n.+1)),
+  (forall i, \sum_k B i k = 1) -> svd ((1%:M - n.+1%:R^-1 *: const_mx 1) *m A) U s V ->
+  \sum_(i < n.+1 | (r.-1 <= i)%N) s 0 i ^+ 2 <= frob (A - B *m F)).
+
 (** * T7. No relative error bound *)
 
 Check (kernel_direction.blind_direction :
@@ -166,6 +267,52 @@ Check (kernel_direction.example_blind_span :
     if s == 0%N :> nat then (if (j < 2)%N then 2^-1 else 0) else (if (j < 2)%N then 0 else 1) in
   let u : 'cV[R]_3 := \col_j if j == 0%N :> nat then 1 else if j == 1%N :> nat then - 1 else 0 in
   F *m v = 0 <-> exists a : R, v = a *: u).
+
+Check (eckart_young.output_error_bound :
+  forall (R : realFieldType) (m n dv : nat) (M : 'M[R]_(m, n)) (V : 'M[R]_(n, dv)) (c : R),
+  (forall v, norm2 (M *m v) <= c * norm2 v) -> frob (M *m V) <= c * frob V).
+
+(** * T8. Leverages: what a compressed sequence retains *)
+
+(** A pseudo-inverse of F, as far as leverages need it; the Moore–Penrose inverse is one. *)
+Definition pseudo_inverse (R : realFieldType) n r (F : 'M[R]_(r, n)) (G : 'M[R]_(n, r)) :=
+  F *m G *m F = F /\ (G *m F)^T = G *m F.
+
+(** The sum of squares of a row. *)
+Definition sqnorm (R : realFieldType) n (u : 'rV[R]_n) : R := \sum_j u 0 j ^+ 2.
+
+Check (leverage.pseudo_inverse_exists :
+  forall (R : realFieldType) (n r : nat) (F : 'M[R]_(r, n)), exists G, pseudo_inverse F G).
+
+Check (leverage.leverage_unique :
+  forall (R : realFieldType) (n r : nat) (F : 'M[R]_(r, n)) (G H : 'M[R]_(n, r)),
+  pseudo_inverse F G -> pseudo_inverse F H -> G *m F = H *m F).
+
+Check (leverage.leverage_bounds :
+  forall (R : realFieldType) (n r : nat) (F : 'M[R]_(r, n)) (G : 'M[R]_(n, r)),
+  pseudo_inverse F G -> forall j, 0 <= (G *m F) j j <= 1).
+
+Check (leverage.leverage_sum :
+  forall (R : realFieldType) (n r : nat) (F : 'M[R]_(r, n)) (G : 'M[R]_(n, r)),
+  pseudo_inverse F G -> \sum_j (G *m F) j j = (\rank F)%:R /\ (\rank F <= r)%N).
+
+Check (leverage.leverage_one_count :
+  forall (R : realFieldType) (n r : nat) (F : 'M[R]_(r, n)) (G : 'M[R]_(n, r)),
+  pseudo_inverse F G -> (#|[pred j | (G *m F) j j == 1%R]| <= r)%N).
+
+Check (leverage.decoder_error :
+  forall (R : realFieldType) (n r : nat) (F : 'M[R]_(r, n)) (G : 'M[R]_(n, r)),
+  pseudo_inverse F G -> forall j : 'I_n,
+  (forall g : 'rV[R]_r, 1 - (G *m F) j j <= sqnorm (delta_mx 0 j - g *m F)) /\
+  sqnorm (delta_mx 0 j - (delta_mx 0 j *m G) *m F) = 1 - (G *m F) j j).
+
+Check (leverage.leverage_one_iff :
+  forall (R : realFieldType) (n r : nat) (F : 'M[R]_(r, n)) (G : 'M[R]_(n, r)),
+  pseudo_inverse F G -> forall j, (G *m F) j j = 1 <-> exists g : 'rV[R]_r, g *m F = delta_mx 0 j).
+
+Check (leverage.leverage_zero_iff :
+  forall (R : realFieldType) (n r : nat) (F : 'M[R]_(r, n)) (G : 'M[R]_(n, r)),
+  pseudo_inverse F G -> forall j, (G *m F) j j = 0 <-> forall s, F s j = 0).
 
 (** * T9. Cost: arithmetic 2r/n, coefficients r/n, linear only for bounded r *)
 
@@ -222,9 +369,33 @@ Check (cost.speedup_cap_needs_half :
   forall c n a b d dv : nat, 0 < c -> 0 < n -> 0 < b -> b < 2 * a ->
   b * (c * (b * n) + compressed_macs (b * n) (a * n) d dv) < 2 * a * (c * (b * n) + full_macs (b * n) d dv))%N.
 
+(** * T18. Two axes: projections commute, a bias does not *)
+
+Check (two_axes.two_axes_commute :
+  forall (R : ringType) (n r d d' : nat) (E : 'M[R]_(r, n)) (X : 'M[R]_(n, d)) (W : 'M[R]_(d, d')),
+  E *m (X *m W) = (E *m X) *m W).
+
+Check (two_axes.bias_first :
+  forall (R : ringType) (n r d d' : nat) (E : 'M[R]_(r, n)) (X : 'M[R]_(n, d)) (W : 'M[R]_(d, d')) (b : 'rV[R]_d'),
+  let ones n : 'cV[R]_n := const_mx 1 in
+  E *m (X *m W + ones n *m b) = (E *m X) *m W + (E *m ones n) *m b).
+
+Check (two_axes.order_difference :
+  forall (R : ringType) (n r d d' : nat) (E : 'M[R]_(r, n)) (X : 'M[R]_(n, d)) (W : 'M[R]_(d, d')) (b : 'rV[R]_d'),
+  let ones n : 'cV[R]_n := const_mx 1 in
+  E *m (X *m W + ones n *m b) - ((E *m X) *m W + ones r *m b) = (E *m ones n - ones r) *m b).
+
+Check (two_axes.order_irrelevant_iff :
+  forall (R : idomainType) (n r d d' : nat) (E : 'M[R]_(r, n)) (X : 'M[R]_(n, d)) (W : 'M[R]_(d, d'))
+    (b : 'rV[R]_d'),
+  let ones n : 'cV[R]_n := const_mx 1 in
+  E *m (X *m W + ones n *m b) = (E *m X) *m W + ones r *m b <->
+  b = 0 \/ forall s, \sum_j E s j = 1).
+
 (* ==================== Causality and the verified checker (T10–T15) ==================== *)
 
-From AttnProof Require Import independence causal_head support exact rationals checker witness mask freshness composition.
+From AttnProof Require Import independence causal_head support exact biases rationals checker.
+From AttnProof Require Import witness mask freshness composition.
 From AttnProof Require Import exact_reals.
 
 (** * T10. Slots that read nothing forbidden are safe *)
@@ -364,6 +535,27 @@ Check (exact.pairs_cancel_steps :
 Check (exact.support_exact :
   forall (R : realFieldType) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
   (forall s j, S s -> ~~ A j -> E s j = 0 /\ F s j = 0) -> exact_criterion E F A S).
+
+Check (biases.biased_head_def :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (bias : 'I_r -> R)
+    (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) (k : 'I_dv),
+  biased_head e scale E F bias S q K V 0 k =
+  (\sum_(s | S s) e (scale * (q *m (E *m K)^T) 0 s + bias s) * (F *m V) s k) /
+  \sum_(s | S s) e (scale * (q *m (E *m K)^T) 0 s + bias s)).
+
+Check (biases.biased_safe :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (bias : 'I_r -> R)
+    (A : pred 'I_n) (S : pred 'I_r) (q : 'rV[R]_d),
+  exponential e -> scale != 0 -> (exists s, S s) ->
+  (forall (a : 'rV[R]_n) beta j, ~~ A j ->
+     \sum_(s | [&& S s, row s E == a & bias s == beta]) F s j = 0) ->
+  (forall (c : 'rV[R]_n) beta j i, ~~ A j -> A i ->
+     \sum_(p : 'I_r * 'I_r |
+         [&& (p.1 < p.2)%N, S p.1, S p.2, row p.1 E + row p.2 E == c & bias p.1 + bias p.2 == beta])
+       (E p.1 j - E p.2 j) * (F p.1 i - F p.2 i) = 0) ->
+  forall (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+  (forall j, A j -> row j K = row j K') -> (forall j, A j -> row j V = row j V') ->
+  biased_head e scale E F bias S q K V = biased_head e scale E F bias S q K' V').
 
 (** The verified checker decides it on lists of rationals, and all of it holds for the real exponential. *)
 
