@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
+import re
+import shutil
+import textwrap
 from typing import Annotated
 
 import typer
 
 from . import OPEN, PROVED, REFUTED, Format, app
+
+
+def hanging(text: str, width: int) -> str:
+    """The text wrapped to a width, continuation lines indented like the words of the line that they continue."""
+    lines = []
+    for line in text.splitlines():
+        mark = re.match(r"\s*(\d+\. |[✓✗–] )?", line)
+        indent = " " * len(mark[0] if mark else "")
+        lines.append(textwrap.fill(line, max(40, width), subsequent_indent=indent, break_long_words=False))
+    return "\n".join(lines)
 
 
 @app.command()
@@ -25,7 +37,5 @@ def explain(
     if output is Format.json:
         print(json.dumps(explanation_dict(row), indent=2, ensure_ascii=False))
     else:
-        from rich.console import Console
-
-        Console(width=None if sys.stdout.isatty() else 120).print(explanation(row), markup=False, highlight=False)
+        print(hanging(explanation(row), shutil.get_terminal_size((120, 24)).columns))
     raise typer.Exit({"proved": PROVED, "failed": REFUTED}.get(row.status, OPEN))

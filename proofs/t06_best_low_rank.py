@@ -11,7 +11,7 @@ from sympy import Matrix, MatrixSymbol, Rational
 
 from ..numeric import scale as at_scale
 from ..numeric.balls import Enclosure, confirm, root_sum_squares, singular_values
-from ..symbolic import attention, derivation, rank, softmax
+from ..symbolic import attention, cost, derivation, rank, softmax
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
 
@@ -223,6 +223,8 @@ def enclosure(digits: int) -> str:
             f"{comparison.name}: ‖A−BF‖_F {found.frobenius} against {found.best_frobenius} (softmax heads "
             f"{found.best_softmax_head}), ‖·‖₂ {found.spectral} against {found.best_spectral}, ratio {found.ratio()}"
         )
+    threshold = confirm(cost.paper_threshold(512, 64), digits)
+    lines.append(f"the paper's own bound, read with Θ = 1, asks for more than n = 512 slots where ε < {threshold}")
     return "; ".join(lines)
 
 

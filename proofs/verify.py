@@ -14,9 +14,9 @@ from .claim import Claim, Scale, claim_by_id, registry
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 SCHEMA_VERSION = 1
-KINDS = ("symbolic", "exact", "enclosure", "property", "replay", "solver", "scale", "kernel")
 PROVING = ("symbolic", "exact", "solver")  # an enclosure proves a number, a property check samples: neither is enough
 MARK = {True: "✓", False: "✗", None: "–"}
 COLOUR = {"proved": "green", "failed": "red", "incomplete": "yellow"}
@@ -143,38 +143,32 @@ def as_json(rows: Iterable[Row]) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """The rows as a Rich table: claim, statement, a mark per kind of evidence, lemmas leant on, seconds."""
+    """The rows as a Rich table: claim and status, statement, each kind of evidence with a mark, lemmas, seconds."""
     from rich.table import Table
     from rich.text import Text
 
-    kinds = [kind for kind in KINDS if any(e.kind == kind for row in rows for e in row.evidence)]
-    found = Table(title="Claims about sequence-compressed attention", title_justify="left")
+    found = Table(title="Claims about sequence-compressed attention", title_justify="left", show_lines=True)
     found.add_column("claim", no_wrap=True)
-    found.add_column("statement", ratio=1)
-    found.add_column("status", no_wrap=True)
-    for kind in kinds:
-        found.add_column(kind, justify="center", no_wrap=True)
+    found.add_column("statement", ratio=3)
+    found.add_column("evidence", ratio=2, min_width=12)
     found.add_column("lemmas", justify="right", no_wrap=True)
     found.add_column("seconds", justify="right", no_wrap=True)
     for row in rows:
-        marks = [_marks([e for e in row.evidence if e.kind == kind]) for kind in kinds]
-        found.add_row(
-            row.claim.id,
-            row.claim.statement,
-            Text(row.status, style=COLOUR[row.status]),
-            *marks,
-            str(len(row.lemmas)),
-            f"{row.seconds:.2f}",
-        )
+        claim = Text(f"{row.claim.id}\n").append(row.status, style=COLOUR[row.status])
+        found.add_row(claim, row.claim.statement, _marks(row), str(len(row.lemmas)), f"{row.seconds:.2f}")
     return found
 
 
-def _marks(evidence: Sequence[Evidence]) -> str:
-    """One mark for all evidence of a kind: the worst of it."""
-    if not evidence:
-        return ""
-    oks = [e.ok for e in evidence]
-    return MARK[False if False in oks else None if None in oks else True]
+def _marks(row: Row) -> Text:
+    """Each kind of evidence with its mark; the worst one where a kind occurs twice."""
+    from rich.text import Text
+
+    found = Text()
+    for kind in dict.fromkeys(e.kind for e in row.evidence):
+        oks = [e.ok for e in row.evidence if e.kind == kind]
+        worst = False if False in oks else None if None in oks else True
+        found.append(f"{kind}{MARK[worst]} ", style={True: "green", False: "red", None: "yellow"}[worst])
+    return found
 
 
 def remarks(rows: Iterable[Row]) -> list[str]:

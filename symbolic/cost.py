@@ -87,6 +87,27 @@ def speedup(n: Any, r: Any, linear: Any, width: Any) -> Expr:
     return (c * n + macs(full_head(n, w, 0))) / (c * n + macs(compressed_head(n, r, w, 0)))
 
 
+def paper_slots(n: Any, d: Any, epsilon: Any) -> Expr:
+    """Slots that Linformer's second theorem asks for, read with Θ = 1 and natural logarithms.
+
+    min{9 d log d, 5 log n}/ε² for relative error ε. The constants are hidden in Θ, so this is a reading, not a theorem.
+
+    >>> round(float(paper_slots(512, 64, sympy.Rational(1, 4))))
+    499
+    """
+    by_width, by_length = 9 * sympy.S(d) * sympy.log(d), 5 * sympy.log(n)
+    return sympy.Min(by_width, by_length) / sympy.S(epsilon) ** 2
+
+
+def paper_threshold(n: Any, d: Any) -> Expr:
+    """The ε below which `paper_slots` asks for more slots than there are positions.
+
+    >>> round(float(paper_threshold(512, 64)), 3)
+    0.247
+    """
+    return sympy.sqrt(paper_slots(n, d, 1) / n)
+
+
 def regimes(n: sympy.Symbol, alpha: sympy.Symbol) -> dict[str, tuple[Expr, Expr]]:
     """How r may grow with n, and what the compressed arithmetic then grows like: name → (r, order).
 

@@ -17,7 +17,7 @@ import sympy
 from sympy import Expr, MatrixBase, Symbol
 
 from . import growth, rank, words
-from .field import exact, manifestly, remainder
+from .field import exact, is_real, manifestly, remainder
 from .field import sign as sign_of
 
 Procedure = Callable[[], Any]
@@ -257,8 +257,8 @@ def squares(
 
     def decide() -> Any:
         total = sympy.Add(*(exact(w) * exact(s) ** 2 for w, s in parts))
-        open_weights = [w for w, _ in parts if not manifestly(w, ">=")]
-        return open_weights or remainder(exact(large) - exact(small), total)
+        open_parts = [part for part in parts if not (manifestly(part[0], ">=") and is_real(part[1]))]
+        return open_parts or remainder(exact(large) - exact(small), total)
 
     return Step(statement, reason, SQUARES, decide, _equation(large, r"\ge", small, latex))
 
@@ -271,7 +271,7 @@ def convex(statement: str, expression: Any, x: Symbol, at: Any, reason: str, lat
         slope = sympy.diff(f, x)
         here = [remainder(f.subs(x, at)), remainder(slope.subs(x, at))]
         bend = sympy.diff(slope, x)
-        return [part for part in here if part != 0] or (0 if manifestly(bend) else bend)
+        return [part for part in here if part != 0] or (0 if is_real(f) and manifestly(bend) else bend)
 
     return Step(statement, reason, TAYLOR, decide, _equation(expression, r"\ge", 0, latex))
 

@@ -118,6 +118,24 @@ def _exponent(argument: Expr) -> Iterator[tuple[Fraction, Expr]]:
         yield Fraction(int(coefficient.p), int(coefficient.q)), monomial
 
 
+def _is_real(generator: Expr) -> bool:
+    """Whether a generator is real for real values of its symbols: a root needs its symbol to be at least 0."""
+    if isinstance(generator, sympy.exp):
+        return all(_is_real(power) for power in Mul.make_args(generator.args[0]) if power.free_symbols)
+    if isinstance(generator, sympy.log):
+        return bool(generator.args[0].is_positive)
+    base, power = generator.as_base_exp()
+    return bool(power.is_Integer or base.is_nonnegative)
+
+
+def _sign_of(generator: Expr) -> str:
+    if not _is_real(generator):
+        return "!"
+    if isinstance(generator, (sympy.exp, Exp1)) or generator.is_positive:
+        return "+"
+    return "0+" if generator.is_nonnegative else "?"
+
+
 class Field:
     """The field ℚ(generators) that holds the given expressions.
 
@@ -234,11 +252,8 @@ class Field:
         return self.polynomial(element.num) / self.polynomial(element.den)
 
     def signs(self) -> list[str]:
-        """Per generator: "+" where it is positive, "0+" where it is non-negative, "?" where its sign is open."""
-        return [
-            "+" if isinstance(g, (sympy.exp, Exp1)) or g.is_positive else "0+" if g.is_nonnegative else "?"
-            for g in self.generators
-        ]
+        """Per generator: "+" positive, "0+" non-negative, "?" real of unknown sign, "!" possibly not real."""
+        return [_sign_of(g) for g in self.generators]
 
     def manifest_sign(self, poly: fmpq_mpoly) -> str:
         """ "+", "0+" or "?" for a polynomial, read off its coefficients and the signs of its generators.
@@ -250,7 +265,7 @@ class Field:
             if coefficient < 0:
                 return "?"
             used = [(signs[i], p) for i, p in enumerate(powers) if p]
-            if any(sign == "?" and p % 2 for sign, p in used):
+            if any(sign == "!" or (sign == "?" and p % 2) for sign, p in used):
                 return "?"
             strict |= all(sign == "+" for sign, _ in used)
         return "+" if strict else "0+"
@@ -313,6 +328,16 @@ def manifestly(expression: Any, relation: str = ">") -> bool:
         if field.manifest_sign(den) == "+" and field.manifest_sign(num) in ({"+"} if relation == ">" else {"+", "0+"}):
             return True
     return False
+
+
+def is_real(expression: Any) -> bool:
+    """Whether the expression is visibly real for real symbols (no root or logarithm of what may be negative).
+
+    >>> x, p = Symbol("x"), Symbol("p", positive=True)
+    >>> is_real(x), is_real(sympy.sqrt(x)), is_real(sympy.log(p))
+    (True, False, True)
+    """
+    return all(map(_is_real, Field([expression]).generators))
 
 
 def sign(constant: Any) -> int:

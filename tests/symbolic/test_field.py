@@ -126,6 +126,9 @@ def test_manifest_signs_respect_assumptions():
     assert not manifestly(1 / (X**2 + Y**2), ">=")  # the denominator is 0 at the origin
     assert not manifestly(log(A), ">=")
     assert manifestly(-1 / (-A), ">")
+    assert not manifestly(X * (sqrt(X) + 1) - X * sqrt(X), ">=")  # a square of a root that need not be real
+    assert not manifestly(exp(sqrt(X)), ">=")
+    assert manifestly(exp(sqrt(A)) + exp(X / A) + log(A) ** 2)
     with pytest.raises(ValueError, match="use '>' or '>='"):
         manifestly(A, "<")
 
