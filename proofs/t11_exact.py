@@ -152,7 +152,7 @@ def derive() -> Derivation:
             "pairs_cancel_steps",
         ),
         derivation.cases(
-            "both directions, tried: every head of two slots with entries 0, 1 and every set of visible slots is safe by "
+            "both directions, tried: every head of two slots with entries 0, 1, every set of visible slots: safe by "
             "the definition iff (1) and (2) hold",
             two_slot_heads,
             lambda h: h.safe_by_definition() == h.safe_by_criterion(),
