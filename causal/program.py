@@ -502,11 +502,15 @@ def _widening() -> Any:
         return _wide_dtype(value) if isinstance(value, torch.dtype) else value
 
     class Widening(TorchDispatchMode):
+        supports_higher_order_operators = True
+
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
             return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if not hasattr(func, "_schema"):  # a higher-order operator, whose branches run under this mode, too
+                return func(*tree_map(widen, args), **tree_map(widen, kwargs or {}))
             if func is torch.ops.aten.view.dtype:
                 raise ModelError("the model reads the bits of a float; it cannot be run in float64")
             if func._schema.is_mutable:
@@ -529,6 +533,7 @@ def _watcher(x: Tensor) -> Any:
     from torch.utils._pytree import tree_iter
 
     class Watcher(TorchDispatchMode):
+        supports_higher_order_operators = True
         epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
         random = False
         vocabulary: int | None = None
@@ -539,7 +544,7 @@ def _watcher(x: Tensor) -> Any:
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
-            self.random |= torch.Tag.nondeterministic_seeded in func.tags
+            self.random |= torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
             for t in tree_iter(result):
                 if isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()):
                     self.epsilon = max(self.epsilon, torch.finfo(t.dtype).eps)
