@@ -14,6 +14,8 @@
       T6  spectral_bound        some v <> 0 has |(A - X) v| >= s_r |v|
       T6  softmax_head_bound    if the rows of B sum to 1, frob (A - BF) >= the sum over i >= r - 1 for centre A
 
+      T7  output_error_bound    frob ((A - BF) V) <= c frob V when |(A - BF) v|^2 <= c |v|^2 for all v
+
     Indices count from 0, so s_r is the (r + 1)-st singular value. That every real matrix has such a decomposition is
     not proved here: it is a premise.
 
@@ -167,6 +169,16 @@ rewrite (norm2_orthogonal V) // (norm2_orthogonal U) // /norm2 mulr_sumr; apply:
 have -> : (diag_mx s *m w) i 0 = s 0 i * w i 0 by rewrite mul_diag_mx mxE.
 rewrite exprMn; have [le_ir|lt_ri] := leqP i r; last by rewrite w_tail // expr0n mulr0 mulr0.
 by rewrite ler_wpmul2r ?sqr_ge0 // ler_sqr ?nnegrE // s_noninc.
+Qed.
+
+(** T7's bound that does hold, with the squares of both norms: each column of the values is multiplied alike. *)
+Theorem output_error_bound m n dv (M : 'M[R]_(m, n)) (V : 'M[R]_(n, dv)) c :
+  (forall v, norm2 (M *m v) <= c * norm2 v) -> frob (M *m V) <= c * frob V.
+Proof.
+have by_columns a (W : 'M[R]_(a, dv)) : frob W = \sum_j norm2 (col j W).
+  by rewrite /frob exchange_big; apply: eq_bigr => j _; apply: eq_bigr => i _; rewrite mxE.
+move=> bound; rewrite !by_columns mulr_sumr; apply: ler_sum => j _.
+by rewrite colE -mulmxA -colE.
 Qed.
 
 Definition centre n : 'M[R]_n := 1%:M - n%:R^-1 *: const_mx 1.
