@@ -148,12 +148,9 @@ def installed_text(least: int = 200_000) -> str:
     """
     import inspect
 
-    names = "argparse ast asyncio calendar codecs collections concurrent.futures configparser contextlib copy csv ctypes \
-datetime decimal difflib doctest email enum fractions functools hashlib heapq html http.client http.server inspect \
-itertools json logging mailbox multiprocessing numbers optparse os pathlib pdb pickle platform plistlib pprint pydoc \
-queue random re sched selectors shelve shutil smtplib socket socketserver sqlite3 ssl statistics string struct \
-subprocess tarfile tempfile textwrap threading timeit tokenize traceback trace turtle typing unittest urllib.parse \
-urllib.request uuid warnings weakref xml.dom.minidom xml.sax zipfile".split()
+    names = (
+        ["argparse", "ast", "asyncio", "calendar", "codecs", "collections", "concurrent.futures", "configparser", "contextlib", "copy", "csv", "ctypes", "datetime", "decimal", "difflib", "doctest", "email", "enum", "fractions", "functools", "hashlib", "heapq", "html", "http.client", "http.server", "inspect", "itertools", "json", "logging", "mailbox", "multiprocessing", "numbers", "optparse", "os", "pathlib", "pdb", "pickle", "platform", "plistlib", "pprint", "pydoc", "queue", "random", "re", "sched", "selectors", "shelve", "shutil", "smtplib", "socket", "socketserver", "sqlite3", "ssl", "statistics", "string", "struct", "subprocess", "tarfile", "tempfile", "textwrap", "threading", "timeit", "tokenize", "traceback", "trace", "turtle", "typing", "unittest", "urllib.parse", "urllib.request", "uuid", "warnings", "weakref", "xml.dom.minidom", "xml.sax", "zipfile"]
+    )
     parts: list[str] = []
     length = 0
     for name in names:

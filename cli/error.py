@@ -1,0 +1,145 @@
+"""`attnproof error`: what compression does to the heads in a file, against the best that rank r allows."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import Format, app, fail
+
+
+@app.command()
+def error(
+    file: Annotated[
+        Path | None, typer.Argument(help=".npz or .safetensors with arrays Q, K, V, E, F of one head.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Folder of a BERT-style model, or 'minilm' for the packaged one, instead of a file."),
+    ] = None,
+    text: Annotated[
+        Path | None, typer.Option(help="Text for the model (default: documentation installed here).")
+    ] = None,
+    n: Annotated[int, typer.Option(min=2, help="Tokens to read.")] = 128,
+    r: Annotated[str, typer.Option(help="Slots: numbers with commas.")] = "16,32,64",
+    layer: Annotated[int, typer.Option(min=0, help="Layer of the model.")] = 0,
+    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.text,
+) -> None:
+    """The error of compression: achieved, the least that rank r allows, what is invisible, and the Jensen deficit."""
+    if (file is None) == (model is None):
+        fail("give a FILE with Q, K, V, E, F, or --model; one of the two")
+    rows = file_rows(file) if file is not None else model_rows(str(model), text, n, sizes_of(r), layer)
+    if output is Format.json:
+        print(json.dumps({"schema_version": 1, "rows": rows}, indent=2, default=str))
+    else:
+        show(rows)
+
+
+def sizes_of(text: str) -> list[int]:
+    """Slots from "16,32"."""
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        fail(f"--r {text!r} is no list of slots; write 16,32,64")
+    if min(found) < 1:
+        fail(f"--r {text!r} holds a number below 1; write 16,32,64")
+    return found
+
+
+def file_rows(file: Path) -> list[dict[str, Any]]:
+    """The report for the head in a file."""
+    import numpy as np
+
+    from ..numeric.compression import compression_report
+    from .files import open_file
+
+    stored = open_file(file)
+    missing = [name for name in "QKVEF" if name not in stored.keys]
+    if missing:
+        fail(f"{file} lacks {', '.join(missing)}; it holds {', '.join(filter(None, stored.keys)) or 'one array'}")
+    found = compression_report(*(np.asarray(stored.load(name), float) for name in "QKVEF"))
+    return [{"head": str(file), "projection": "given", **found.to_dict()}]
+
+
+def model_rows(model: str, text: Path | None, n: int, slots: list[int], layer: int) -> list[dict[str, Any]]:
+    """Reports of every head of one layer, for mean pooling, picking and a random projection."""
+    from ..numeric import designs
+    from ..numeric.compression import compression_report
+    from ..numeric.encoder import Encoder, installed_text, minilm
+
+    encoder = minilm() if model == "minilm" else Encoder.load(model)
+    if layer >= encoder.layers:
+        fail(f"--layer {layer} is not there; this model has layers 0 to {encoder.layers - 1}")
+    if n > encoder.limit:
+        fail(f"--n {n} is more than the model takes; choose at most {encoder.limit}")
+    if max(slots) > n:
+        fail(f"--r {max(slots)} exceeds the n = {n} positions; choose r ≤ n")
+    try:
+        words = installed_text() if text is None else text.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        fail(f"--text {text} cannot be read ({problem}); name a UTF-8 text file")
+    tokens = encoder.tokens(words)
+    if len(tokens) < n:
+        fail(f"--text has {len(tokens)} tokens, --n {n} were asked for; give a longer text or a smaller n")
+    hidden = encoder.embed(tokens[:n])
+    for index in range(layer + 1):
+        heads, hidden = encoder.layer(index, hidden)
+    kinds = {"mean pooling": designs.pooling, "strided": designs.strided, "random": designs.gaussian}
+    rows = []
+    for h, (Q, K, V) in enumerate(zip(heads.Q, heads.K, heads.V, strict=True)):
+        if sys.stderr.isatty():
+            print(f"\rhead {h + 1} of {len(heads.Q)}", end="", file=sys.stderr)
+        for size in slots:
+            for kind, build in kinds.items():
+                E = build(n, size)
+                found = compression_report(Q, K, V, E, E)
+                rows.append({"head": f"layer {layer}, head {h}", "projection": kind, **found.to_dict()})
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    return rows
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """One line per head and projection."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for title in (
+        "head",
+        "projection",
+        "r",
+        "‖A − BF‖",
+        "best of rank r",
+        "ratio",
+        "‖Y − Ȳ‖/‖Y‖",
+        "invisible",
+        "with log m",
+    ):
+        table.add_column(title, justify="left" if title in ("head", "projection") else "right")
+    for row in rows:
+        table.add_row(
+            row["head"],
+            row["projection"],
+            str(row["r"]),
+            f"{row['mixing']:.4g}",
+            f"{row['best']:.3g}",
+            "exact" if row["ratio"] is None else f"{row['ratio']:.3g}",
+            f"{row['output_relative']:.3g}",
+            f"{row['invisible']:.1%}",
+            "–" if row["corrected"] is None else f"{row['corrected'] / row['output']:.2f} ×" if row["output"] else "0",
+        )
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(table)
+    for row in rows:
+        if row["enclosure"] is not None:
+            console.print(f"{row['head']}: ‖Y − Ȳ‖_F lies in {row['enclosure']}", markup=False)
+    console.print(
+        "invisible: share of ‖V‖² that F sends to 0, lost whatever the weights (T7); with log m: the error after adding "
+        "log m to slot scores (T2), relative to the error without.",
+        markup=False,
+    )

@@ -1,0 +1,126 @@
+"""`attnproof retention`: what of each position survives compression, by leverages (T8)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import Format, app, fail
+
+
+@app.command()
+def retention(
+    file: Annotated[Path, typer.Argument(help="A file with the value projection F.")],
+    span: Annotated[str, typer.Option(help="Positions A:B, B excluded.")],
+    key: Annotated[str | None, typer.Option(help="Key of F in the file.")] = None,
+    layout: Annotated[str | None, typer.Option(help="slots-first or positions-first.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the picture to this .png, .svg or .pdf file.")] = None,
+    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.text,
+) -> None:
+    """How much of each position a linear decoder can recover from F V, and what of a span survives."""
+    import numpy as np
+
+    from ..numeric.retention import leverage, span_retention
+
+    F = projection(file, key, layout)
+    start, stop = bounds(span, F.shape[1])
+    levels, kept = leverage(F), span_retention(F, start, stop)
+    values = np.asarray(levels.values)
+    found = {
+        "r": F.shape[0],
+        "n": F.shape[1],
+        "rank": int(levels.rank),
+        "sum_of_leverages": float(values.sum()),
+        "span": [start, stop],
+        "span_leverage": float(values[start:stop].sum()),
+        "span_singular_values": np.asarray(kept.values).tolist(),
+        "invisible": np.flatnonzero(values < 1e-9).tolist(),
+        "leverages": values.tolist(),
+        "error": float(levels.error),
+    }
+    if save is not None:
+        draw(found, save)
+    if output is Format.json:
+        print(json.dumps({"schema_version": 1, **found}, indent=2))
+    else:
+        show(found)
+
+
+def projection(file: Path, key: str | None, layout: str | None) -> Any:
+    """F from the file, slots first, as float64."""
+    import numpy as np
+
+    from .files import open_file
+
+    F = np.asarray(open_file(file).array(key, "--key"), float)
+    if F.ndim != 2:
+        fail(f"F has shape {F.shape}; a projection has two axes")
+    if layout not in (None, "slots-first", "positions-first"):
+        fail(f"--layout {layout!r} is unknown; use slots-first or positions-first")
+    if layout is None and F.shape[0] >= F.shape[1]:
+        fail(f"F has shape {F.shape}, so its layout cannot be told; pass --layout slots-first or positions-first")
+    return F.T if layout == "positions-first" else F
+
+
+def bounds(text: str, n: int) -> tuple[int, int]:
+    """A and B from "A:B", inside the sequence."""
+    try:
+        start, stop = (int(part) for part in text.split(":"))
+    except ValueError:
+        fail(f"--span {text!r} is no span; write A:B, for instance 120:140")
+    if not 0 <= start < stop <= n:
+        fail(f"--span {text!r} lies outside the {n} positions; choose 0 ≤ A < B ≤ {n}")
+    return start, stop
+
+
+def show(found: dict[str, Any]) -> None:
+    """The span, the budget, and the positions that nobody can see."""
+    from rich.console import Console
+    from rich.table import Table
+
+    start, stop = found["span"]
+    singular = found["span_singular_values"]
+    table = Table(show_header=False)
+    table.add_row("projection", f"{found['r']} slots over {found['n']} positions, rank {found['rank']}")
+    table.add_row("budget", f"Σ leverages = {found['sum_of_leverages']:.6g} = rank F ≤ r = {found['r']} (T8)")
+    table.add_row("average", f"{found['sum_of_leverages'] / found['n']:.4g} per position")
+    table.add_row(
+        f"span {start}:{stop}",
+        f"leverage {found['span_leverage']:.4g} of {stop - start}: "
+        f"{found['span_leverage'] / (stop - start):.1%} of its variance can be recovered linearly",
+    )
+    table.add_row(
+        "its directions",
+        f"{sum(s > 1 - 1e-9 for s in singular)} kept exactly, "
+        f"{sum(s < 1e-6 for s in singular)} lost, of {len(singular)}",
+    )
+    table.add_row("singular values", " ".join(f"{s:.3f}" for s in singular[:12]) + (" …" if len(singular) > 12 else ""))
+    hidden = found["invisible"]
+    table.add_row("invisible positions", f"{len(hidden)}" + (f": {hidden[:12]}" if hidden else ""))
+    Console(width=None if sys.stdout.isatty() else 110).print(table)
+
+
+def draw(found: dict[str, Any], path: Path) -> None:
+    """Leverage per position, the span shaded, the average r/n dotted."""
+    from ..numeric.libraries import library
+
+    library("matplotlib", "plot", "a picture")
+    from matplotlib.figure import Figure
+
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        fail(f"--save {path} is no picture; name a .png, .svg or .pdf file")
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    axes = figure.subplots()
+    start, stop = found["span"]
+    axes.axvspan(start - 0.5, stop - 0.5, color="#f3d9d4", label=f"span {start}:{stop}")
+    axes.step(range(found["n"]), found["leverages"], where="mid", color="#3b6ea8", label="leverage")
+    axes.axhline(found["rank"] / found["n"], color="#57606a", ls=":", label="average, rank/n")
+    axes.set(xlabel="position", ylabel="share recoverable", ylim=(-0.02, 1.02), xlim=(-0.5, found["n"] - 0.5))
+    axes.set_title(f"{found['r']} slots: what a linear decoder can recover of each position")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper right")
+    figure.savefig(path, dpi=150)
