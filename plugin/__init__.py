@@ -6,7 +6,7 @@ the kit, nor NumPy, until a fixture is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -25,7 +25,9 @@ RESULTS = pytest.StashKey[list[dict[str, Any]]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--attnproof-report=FILE.json`."""
     parser.getgroup("attnproof").addoption(
-        "--attnproof-report", metavar="FILE.json", help="write every verdict that attnproof's fixtures reached to FILE.json"
+        "--attnproof-report",
+        metavar="FILE.json",
+        help="write every verdict that attnproof's fixtures reached to FILE.json",
     )
 
 
@@ -71,7 +73,9 @@ def _recording(request: pytest.FixtureRequest, name: str) -> Callable[..., Any]:
     marker = request.node.get_closest_marker("attnproof")
     chosen: dict[str, Any] = dict(marker.kwargs) if marker is not None else {}
     if marker is not None and (marker.args or set(chosen) - {"accept", "suppress"}):
-        raise pytest.UsageError(f"@pytest.mark.attnproof{marker.args or tuple(chosen)} is not known; use accept=, suppress=")
+        raise pytest.UsageError(
+            f"@pytest.mark.attnproof{marker.args or tuple(chosen)} is not known; use accept=, suppress="
+        )
 
     def check(*arguments: Any, **options: Any) -> Any:
         __tracebackhide__ = True
@@ -111,7 +115,7 @@ def _record(item: pytest.Item, verdict: Any, accepted: bool) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     """Hand the verdicts to the report, which pytest-xdist carries from its workers."""
     report = yield
     if report.when == "call" and RECORDED in item.stash:
@@ -148,7 +152,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     from .. import __version__
 
     results = session.config.stash[RESULTS]
-    text = json.dumps({"schema_version": 1, "attnproof": __version__, "verdicts": results}, indent=1, ensure_ascii=False)
+    text = json.dumps(
+        {"schema_version": 1, "attnproof": __version__, "verdicts": results}, indent=1, ensure_ascii=False
+    )
     part = Path(f"{report}.part")
     part.write_text(text, encoding="utf-8")
     os.replace(part, report)
