@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_api_compat as compat
+import numpy as np
 
 FAN_IN = 8
 
@@ -110,3 +111,38 @@ def _task(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         return [_task(y) for y in x]
     return x
+
+
+def from_npy(path: str, chunk: int, axis: int = -1) -> Any:
+    """A `.npy` file as a Dask array in chunks of `chunk` along `axis`, each read where and when a task needs it.
+
+    Only the path travels: a memory map inside a Dask graph would be pickled whole. Every worker must see the path.
+    Raises ImportError without Dask, OSError for a missing file, ValueError for one that holds objects or is no
+    `.npy`, and for a chunk that is no positive number.
+
+    >>> import numpy as np, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/f.npy", np.ones((2, 10)))
+    ...     from_npy(f"{folder}/f.npy", 4).chunks
+    ((2,), (4, 4, 2))
+    """
+    try:
+        import dask.array as da
+    except ImportError:
+        raise ImportError("dask is not installed; pip install 'attnproof[dask]'") from None
+    if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
+        raise ValueError(f"chunk = {chunk!r} is no length; pass a whole number of at least 1")
+    header = np.load(path, mmap_mode="r", allow_pickle=False)
+    axis %= header.ndim
+    chunks = tuple(
+        (chunk,) * (s // chunk) + ((s % chunk,) if s % chunk else ()) if a == axis else (s,)
+        for a, s in enumerate(header.shape)
+    )
+    return da.map_blocks(
+        _read, path, chunks=chunks, dtype=header.dtype, meta=np.empty((0,) * header.ndim, header.dtype)
+    )
+
+
+def _read(path: str, block_info: Any = None) -> Any:
+    place = block_info[None]["array-location"]
+    return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[tuple(slice(a, b) for a, b in place)])
