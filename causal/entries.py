@@ -185,14 +185,18 @@ def _take(array: Any, name: str) -> tuple[Any, str, str]:
             return array, _label(array.dtype.name), "device"
         return _take_numpy(np.asarray(array), name)
     if isinstance(array, np.ndarray):
-        return _take_numpy(array, name)
+        return _take_numpy(array.view(np.ndarray), name)  # a np.matrix would index otherwise
     if compat.is_array_api_obj(array):  # another library of the standard
         return (*_generic(array, name), "device")
     if _is_sympy(array) and hasattr(array, "tolist") and hasattr(array, "shape"):
         return _objects(array.tolist(), name, tuple(array.shape)), "exact", "host"
     if isinstance(array, (list, tuple)):
         return _take_nested(array, name)
-    return _take_numpy(np.asarray(array), name)
+    converted = None if isinstance(array, (str, bytes)) else np.asarray(array)
+    if converted is None or (converted.dtype == object and converted.ndim == 0):
+        hint = f", for instance {name}.toarray()" if hasattr(array, "toarray") else " or nested lists of numbers"
+        raise TypeError(f"{name} is of type {type(array).__name__}; pass a 2-D array{hint}")
+    return _take_numpy(converted, name)
 
 
 def _take_numpy(array: np.ndarray, name: str) -> tuple[Any, str, str]:

@@ -141,7 +141,7 @@ class Case:
 
     def offending(self, question: Question) -> np.ndarray:
         """Which slots of a question read a position that one of its queries may not use, (k,)."""
-        return ~self.support.readable(question.queries, question.slots).all(axis=0)
+        return np.asarray(~self.support.readable(question.queries, question.slots).all(axis=0))
 
     def within(self, question: Question, members: np.ndarray) -> Question:
         """The same question for some of its slots only; `members` are indices or booleans."""
@@ -249,7 +249,8 @@ def _up_to(verdict: Verdict, bound: LeakBound, tolerance: float, witness: Projec
 
 def _conditional(case: Case, base: Verdict, found: Findings, seconds: float) -> Verdict:
     """Safe by cancellation (T11), or safe while finite biases hide what leaks, or both."""
-    conditions, assumptions = [], list(base.assumptions)
+    conditions: list[Condition] = []
+    assumptions = list(base.assumptions)
     claims = (["T10"] if found.hidden or base.details["safe_queries"] else []) + ["T11"] * bool(found.by_cancellation)
     evidence = Evidence("exact", True, "exact criterion (T11) over the rationals: every identity holds", seconds)
     if found.hidden:

@@ -69,7 +69,7 @@ def _scan_numpy(x: np.ndarray, rank: np.ndarray | None) -> Scan:
     slots_inner = abs(x.strides[0]) < abs(x.strides[1])
     if slots_inner:
         height = max(1, min(r, BLOCK))
-        width = max(1, BLOCK // height)
+        width = max(1, 2 * BLOCK // height)  # long columns amortise the reduction along them
     else:
         width = max(1, min(n, BLOCK))
         height = max(1, BLOCK // width)
@@ -191,12 +191,12 @@ def _dask_parts(entries: Entries, rank: np.ndarray | None) -> list[tuple[int, in
     for s, row in zip(starts[0].tolist(), data.to_delayed(), strict=True):
         for k, chunk in enumerate(row):
             j, wide = int(starts[1][k]), data.chunks[1][k]
-            here = np.arange(j, j + wide) if rank is None else rank[j : j + wide]
+            here = None if rank is None else rank[j : j + wide]
             parts.append((s, j, dask.delayed(_scan_chunk)(chunk, j if rank is None else None, here)))
     return parts
 
 
-def _scan_chunk(chunk: Any, offset: int | None, rank: np.ndarray) -> Scan:
+def _scan_chunk(chunk: Any, offset: int | None, rank: np.ndarray | None) -> Scan:
     if isinstance(chunk, np.ndarray) and chunk.dtype != object and chunk.dtype.kind in "iuV":
         chunk = chunk.astype(np.float64 if chunk.dtype.kind in "iu" else np.float32)
     if offset is None:
@@ -282,8 +282,9 @@ class Support:
 def rank_of(boundary: Boundary) -> np.ndarray | None:
     """The rank vector to scan with: None where rank and position agree."""
     rank = boundary.available
-    by_position = rank is None or "k" in boundary.parameters or "lengths" in boundary.parameters
-    return None if by_position or np.array_equal(rank, np.arange(boundary.n)) else rank
+    if rank is None or "k" in boundary.parameters or "lengths" in boundary.parameters:
+        return None
+    return None if np.array_equal(rank, np.arange(boundary.n)) else rank
 
 
 def supports(matrices: list[Entries], boundary: Boundary) -> tuple[Support, list[Scan]]:

@@ -65,7 +65,7 @@ class Visible:
         if self.rule is not None:
             if self.rule is support:
                 return np.arange(0)
-            if chain and self.rule.boundary.is_chain and self.rule.boundary == support.boundary:
+            if chain and horizon is not None and self.rule.boundary.is_chain and self.rule.boundary == support.boundary:
                 # The slots that a rule shows grow with the horizon, and with them the furthest rank that they read.
                 order = np.argsort(self.rule.highest, kind="stable")
                 furthest = np.append(NOTHING, np.maximum.accumulate(support.highest[order]))
@@ -192,6 +192,8 @@ def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | 
     if boundary is None and isinstance(given, SafeMask) and given.boundary.n == n:
         return Boundary.prefix(n, given.queries) if given.queries <= n else given.boundary
     queries = queries_of(given)
+    if boundary is None and queries == 0 and n > 0:
+        raise ValueError(f"visible has shape (0, r), no query for n = {n} positions; pass one row for each query")
     if boundary is None and queries is not None and queries > n:
         raise ValueError(
             f"visible has {queries} queries, more than n = {n} positions; pass a boundary that says what each may see"

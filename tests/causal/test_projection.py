@@ -451,6 +451,7 @@ BAD_MASKS = [
     (np.ones((4, 2), complex), TypeError, r"visible has dtype complex128"),
     (np.full((4, 2), np.nan), ValueError, r"visible\[0, 0\] = nan is no bias; pass -inf for hidden"),
     (np.full((4, 2), np.inf), ValueError, r"visible\[0, 0\] = inf is no bias"),
+    (np.ones((0, 2), bool), ValueError, r"visible has shape \(0, r\), no query for n = 4 positions; pass one row"),
     ("all", ValueError, "visible = 'all' is unknown; pass 'largest', a"),
     (3, TypeError, r"visible is of type int; pass a \(queries, r\) array, a SafeMask, 'largest' or None"),
     (np.ones((9, 2), bool), ValueError, "visible has 9 queries, more than n = 4 positions; pass a boundary"),

@@ -257,6 +257,9 @@ BAD = [
     (np.ma.masked_array([[1.0, 2.0]], [[0, 1]]), TypeError, r"F is a masked array, and a masked entry has no value"),
     ([[Fraction(1), float("nan"), 0]], ValueError, r"F\[0, 1\] = nan is not finite"),
     (5.0, ValueError, r"F has shape \(\); pass a 2-D array"),
+    (None, TypeError, r"F is of type NoneType; pass a 2-D array or nested lists of numbers"),
+    ("f.npy", TypeError, r"F is of type str; pass a 2-D array"),
+    (np.array([[1, 2, 3]], "m8[s]"), TypeError, r"F has dtype timedelta64\[s\], which is no real number"),
 ]
 
 
@@ -275,6 +278,17 @@ def test_torch_arrays_that_hold_no_matrix():
     with pytest.raises(TypeError, match="F has dtype bool"):
         check_projection(torch.ones((2, 3), dtype=torch.bool))
     assert check_projection(torch.eye(3, dtype=torch.int64), layout="slots-first").status.name == "REFUTED"
+
+
+def test_what_wraps_an_array_is_unwrapped_or_named():
+    need("scipy")
+    import scipy.sparse
+
+    with pytest.raises(TypeError, match=r"F is of type \w+; pass a 2-D array, for instance F.toarray\(\)"):
+        check_projection(scipy.sparse.eye(2, 3))
+    assert check_projection(np.eye(2, 3).view(np.matrix)).status.name == "REFUTED"
+    pandas = need("pandas")
+    assert check_projection(pandas.DataFrame(np.eye(2, 3))).status.name == "REFUTED"
 
 
 def test_irrational_entries_are_named():
