@@ -9,6 +9,7 @@ is recorded: nothing read out of data ever becomes a constant.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -219,6 +220,10 @@ class Tracer(TorchDispatchMode):
 
     supports_higher_order_operators = True
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
+
     def __init__(self, last: int, policy: Mapping[str, Any], rules: Sequence[Rule], places: Places, flow: Flow | None) -> None:
         super().__init__()
         self.last, self.rules, self.places, self.flow = last, rules, places, flow
@@ -234,7 +239,7 @@ class Tracer(TorchDispatchMode):
         self.starved: dict[tuple[str, str, str], tuple[Operation, np.ndarray]] = {}
         self.parameter_zeros: frozenset[str] = frozenset()
         self.assumptions: dict[str, None] = {}
-        self._purge_at = 1024
+        self._purge_at = 256
 
     # -- shadows --------------------------------------------------------------------------------------------------
 
@@ -266,7 +271,7 @@ class Tracer(TorchDispatchMode):
         self.memories[storage._cdata] = (StorageWeakRef(storage), memory)
         if len(self.memories) > self._purge_at:
             self.memories = {k: v for k, v in self.memories.items() if not v[0].expired()}
-            self._purge_at = max(1024, 2 * len(self.memories))
+            self._purge_at = len(self.memories) + 64
 
     def shadow_of(self, tensor: torch.Tensor) -> Shadow:
         """What the tensor's elements depend on now."""
@@ -312,12 +317,18 @@ class Tracer(TorchDispatchMode):
         inside = {id(o.memory) for o in operands}
         call.value = call.info.function(*call.args, **call.kwargs)
         outputs = [v for _, v in leaves(call.value) if isinstance(v, torch.Tensor)]
+        if not call.name.startswith(BY_SHAPE) and any(
+            isinstance(v, (bool, int, float, complex)) for _, v in leaves(call.value)
+        ):  # a number that Python may steer by, as torch.allclose gives
+            self._record_read(call.name, [o.shadow for o in operands])
         shadows = self._shadows(call, outputs)
         sources = self._sources(operands)
         node = self._node(call, operands, outputs, shadows)
         for tensor, shadow in zip(outputs, shadows, strict=True):
             memory = self.memory_of(tensor) if inside else None
             if memory is not None and id(memory) in inside:  # the operation returned (a view of) what it was given
+                if memory.everywhere is None:
+                    memory.views.setdefault(geometry_of(tensor), shadow)
                 continue
             self.assign(tensor, shadow, sources, node)
         return call.value
@@ -475,6 +486,16 @@ class Tracer(TorchDispatchMode):
 
 
 READS = {"aten._local_scalar_dense", "aten.equal", "aten.is_nonzero"}
+# operations whose numbers follow from shapes and types alone
+BY_SHAPE = (
+    "aten._fused_sdp_choice",
+    "aten._scaled_dot_product",
+    "aten._flash_attention",
+    "aten._efficient_attention",
+    "aten._cudnn_attention",
+    "aten.is_same_size",
+    "aten._has_compatible_shallow_copy_type",
+)
 WITHOUT_SHADOW = {"aten.set_", "prim.device", "prim.layout", "aten._assert_async", "aten._assert_tensor_metadata"}
 DIRECT = {"aten.copy_", "aten.fill_", "aten.zero_"}
 
@@ -511,7 +532,7 @@ def cast(shadow: Shadow, old: torch.dtype, new: torch.dtype) -> Shadow:
 @contextmanager
 def _escapes(tracer: Tracer) -> Iterator[None]:
     """While it is open, the doors from tensors to Python that do not dispatch report to the tracer."""
-    doors = ("numpy", "tolist", "__array__", "__dlpack__")
+    doors = ("numpy", "tolist", "__array__", "__dlpack__", "__repr__", "__format__")
     saved = {name: torch.Tensor.__dict__.get(name) for name in doors}
     originals = {name: getattr(torch.Tensor, name) for name in doors}
 
