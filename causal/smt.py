@@ -163,6 +163,11 @@ def decide(problem: Problem, more: tuple[tuple[str, Formula], ...] = (), confirm
     return Answer(answer.status, answer.text, tuple(evidence), answer.model)
 
 
+def both(text: str) -> tuple[str, str]:
+    """What Z3 and cvc5 say to an SMT-LIB text without `(check-sat)`: each "unsat", "sat" or "unknown"."""
+    return _z3(text)[0], _cvc5(text)[0]
+
+
 def _z3(text: str) -> tuple[str, dict[str, int] | None, float]:
     try:
         import z3
@@ -176,7 +181,7 @@ def _z3(text: str) -> tuple[str, dict[str, int] | None, float]:
     model = None
     if status == "sat":
         found = solver.model()
-        model = {d.name(): found[d].as_long() for d in found.decls() if d.arity() == 0}
+        model = {d.name(): found[d].as_long() for d in found.decls() if d.arity() == 0 and z3.is_int_value(found[d])}
     return status, model, time.perf_counter() - began
 
 
