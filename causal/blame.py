@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .boundary import Boundary
 from .program import Program
-from .replay import ModelWitness
+from .replay import BEYOND_ROUNDING, ModelWitness
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from .trace import Chain, Operation
     from .verdict import Verdict
 
@@ -87,6 +89,62 @@ def blame_leak(
     except Exception:  # a guide must never stop a verdict
         return None
     return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None
+
+
+def corrected(blame: Blame, program: Program, boundary: Boundary, witness: ModelWitness) -> Blame:
+    """The same chain, entered later when the witness's two runs clear the module of its entry.
+
+    What goes into and comes out of the modules is compared at the position where the query stands, along an axis of
+    the sequence's length. When the output of the blamed module (or of one around it) is still the same there, the future
+    enters later: in the first module whose output differs, or in the parent of the first whose input does. A guide,
+    like the chain.
+    """
+    if boundary.stands is None or blame.entry is None:
+        return blame
+    stands = int(boundary.stands[witness.query])
+    before, after = (_events(program, witness, x, stands) for x in witness.inputs)
+    if [e[:2] for e in before] != [e[:2] for e in after]:
+        return blame
+    cleared = False
+    for (name, side, a), (_, _, b) in zip(before, after, strict=True):
+        scale = max(witness.rounding, 2.0**-50 * float(a.abs().max())) if a.numel() else 0.0
+        if a.numel() and float((a - b).abs().max()) > BEYOND_ROUNDING * scale:
+            module = name if side == "out" else name.rpartition(".")[0]
+            entry = next((op for op in blame.chain.path if op.module == module), None)
+            return replace(blame, chain=replace(blame.chain, entry=entry)) if cleared and entry is not None else blame
+        cleared |= side == "out" and f"{blame.entry.module}.".startswith(f"{name}.")
+    return blame
+
+
+def _events(program: Program, witness: ModelWitness, x: np.ndarray, stands: int) -> list[tuple[str, str, Tensor]]:
+    """What goes "in" and comes "out" of every module at the position, in the order in which it happens."""
+    import torch
+
+    found: list[tuple[str, str, Tensor]] = []
+
+    def keep(name: str, side: str, value: Any) -> None:
+        y = value[0] if isinstance(value, (tuple, list)) and value else value
+        if not isinstance(y, torch.Tensor) or not y.is_floating_point():
+            return
+        axes = [a for a, size in enumerate(y.shape) if size == program.n]
+        if len(axes) == 1:
+            found.append((name, side, y.detach().select(axes[0], stands).double().nan_to_num().clone()))
+
+    def before(name: str) -> Any:
+        return lambda module, given: keep(name, "in", given)
+
+    def after(name: str) -> Any:
+        return lambda module, given, y: keep(name, "out", y)
+
+    named = [(name, m) for top in program.modules for name, m in top.named_modules() if name]
+    hooks = [m.register_forward_pre_hook(before(name)) for name, m in named]
+    hooks += [m.register_forward_hook(after(name)) for name, m in named]
+    try:
+        program.run(witness.tensor(x), witness.setting)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
 
 
 def failure_message(verdict: Verdict) -> str:

@@ -7,6 +7,7 @@ stored parameters, and last one with jittered parameters.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import decoding
-from .blame import Blame, blame_leak
+from .blame import Blame, blame_leak, corrected
 from .boundary import Boundary
 from .program import ModelError, Program, Seen, Setting
 from .reach import Reach, reach
@@ -368,6 +369,8 @@ class Case:
         if f.blame is None and forbidden.size:
             self._blame(f.witness.query, forbidden.tolist())
         if f.blame is not None:
+            with contextlib.suppress(Exception):  # a guide must never stop a verdict
+                f.blame = corrected(f.blame, self.program, self.boundary, f.witness)
             f.notes.insert(0, f.blame.sentence())
         if f.attempt is None and self.untraceable:
             f.notes.append(f"the abstract run stopped ({self.untraceable}), so that no operation can be blamed")

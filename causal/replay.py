@@ -83,7 +83,7 @@ class ModelWitness(Witness):
         program = self.program if model is None else self._program(model, inputs)
         if program is None:
             raise ValueError("the witness was read back without its model; pass it: witness.replay(model)")
-        runs = [program.run(self._tensor(x), self.setting) for x in self.inputs]
+        runs = [program.run(self.tensor(x), self.setting) for x in self.inputs]
         before, after = (np.asarray(r[self.query].cpu().double().numpy()) for r in runs)
         moved = np.abs(after - before)
         return bool(np.nanmax(moved, initial=0.0) > BEYOND_ROUNDING * self.rounding)
@@ -91,15 +91,16 @@ class ModelWitness(Witness):
     def _program(self, model: Callable[..., Any], inputs: tuple[Any, ...]) -> Program:
         given = list(inputs) if inputs else [_decoded(o) for o in self.others]
         if not isinstance(self.vary, str) and not inputs:
-            given[self.vary] = self._tensor(self.inputs[0])
+            given[self.vary] = self.tensor(self.inputs[0])
         keywords = {k: _decoded(v) for k, v in self.keywords.items()}
         if isinstance(self.vary, str):
-            keywords[self.vary] = self._tensor(self.inputs[0])
+            keywords[self.vary] = self.tensor(self.inputs[0])
         if keywords and not inputs:
             given.append(keywords)
         return Program(model, given, vary=self.vary, sequence_axis=self.sequence_axis, output_axis=self.output_axis)
 
-    def _tensor(self, x: np.ndarray) -> Tensor:
+    def tensor(self, x: np.ndarray) -> Tensor:
+        """One of the two inputs as a tensor, on the model's device."""
         import torch
 
         t = torch.from_numpy(np.array(x))

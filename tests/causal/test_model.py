@@ -305,6 +305,29 @@ def test_blame_names_the_module_the_line_and_the_chain():
     assert blame["path"][-1]["operation"] == "aten.tanh"
 
 
+def test_blame_passes_over_a_padded_convolution_that_is_causal():
+    """The convolution's output is longer than the sequence, so its shape alone does not clear it; the two runs do."""
+
+    class Chomped(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv1d(4, 4, 3, padding=2)
+
+        def forward(self, x):
+            return self.conv(x)[..., :-2]
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.norm = Chomped(), nn.BatchNorm1d(4)
+
+        def forward(self, x):
+            return self.norm(self.first(x.mT)).mT
+
+    entry = ap.check_model(Block(), x(), modes="train").details["blame"]["entry"]
+    assert (entry["operation"], entry["module"]) == ("aten.native_batch_norm", "norm")
+
+
 def test_assert_causal_names_layer_pair_values_and_what_to_look_at():
     layer = nn.Sequential(nn.Linear(4, 4), nn.LSTM(4, 4, batch_first=True, bidirectional=True))
     with pytest.raises(ap.PrefixLeakError) as caught:
