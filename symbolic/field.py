@@ -85,6 +85,8 @@ def exact(value: Any) -> Expr:
     >>> exact(0.5), exact(Fraction(1, 3))
     (1/2, 1/3)
     """
+    if isinstance(value, Rational):
+        return value
     if isinstance(value, Expr):
         return value.xreplace({f: Rational(f) for f in value.atoms(sympy.Float)})
     if isinstance(value, Fraction):
