@@ -54,7 +54,7 @@ def rational(value: Any, name: str = "value") -> fmpq:
     >>> rational(0.5), rational(Fraction(1, 3)), rational(0.1) == fmpq(1, 10)
     (1/2, 1/3, False)
     """
-    if isinstance(value, (fmpq, fmpz)):
+    if type(value) is int or isinstance(value, (fmpq, fmpz)):
         return fmpq(value)
     try:
         if hasattr(value, "as_integer_ratio"):

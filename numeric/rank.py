@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 from .arrays import host_values
-from .enclosure import exact_rows, precision
+from .enclosure import exact_matrix, exact_rows, precision
 from .spectrum import mixing_spectrum
 
 CAP_BITS = 1 << 13
@@ -104,6 +105,21 @@ def certified_rank(M: Any, *, at_most: tuple[int, str] | None = None, cap_bits: 
             found[index] = certified_rank(values[index], at_most=at_most)
         return found
     return _from_exact(exact_rows(M), at_most)
+
+
+def exact_determinant(M: Any) -> Fraction:
+    """The determinant of a square matrix of exact entries (floats are the dyadic rationals they are), by FLINT.
+
+    Raises ValueError for a matrix that is not square or has an entry that is not finite.
+
+    >>> exact_determinant([[1, 2], [3, 4]])
+    Fraction(-2, 1)
+    """
+    exact = exact_matrix(M)
+    if exact.nrows() != exact.ncols():
+        raise ValueError(f"M has shape ({exact.nrows()}, {exact.ncols()}); only a square matrix has a determinant")
+    value = exact.det()
+    return Fraction(int(value.p), int(value.q))
 
 
 def certified_mixing_rank(B: Any, F: Any) -> CertifiedRank:

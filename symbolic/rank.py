@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy
 from flint import fmpq, fmpq_mat, fmpq_mpoly
-from sympy import Expr, Matrix, Rational
+from sympy import Expr, Integer, Matrix, Rational
 
 from .field import Field, Quotient, exact
 
@@ -27,6 +27,8 @@ def as_matrix(entries: Any) -> Matrix:
     Matrix([[1/2, 1]])
     """
     if isinstance(entries, sympy.MatrixBase):
+        if all(isinstance(e, Rational) for e in entries.flat()):
+            return entries
         return Matrix(entries.rows, entries.cols, [exact(e) for e in entries])
     rows = entries.tolist() if hasattr(entries, "tolist") else [list(row) for row in entries]
     if (rows and not isinstance(rows[0], list)) or len({len(row) for row in rows}) > 1:
@@ -36,9 +38,12 @@ def as_matrix(entries: Any) -> Matrix:
 
 def _rational(matrix: Matrix) -> fmpq_mat | None:
     """The matrix for FLINT, or None when some entry is not rational."""
-    if not all(isinstance(e, Rational) for e in matrix):
+    entries = matrix.flat()
+    if not all(isinstance(e, Rational) for e in entries):
         return None
-    return fmpq_mat(matrix.rows, matrix.cols, [fmpq(int(e.p), int(e.q)) for e in matrix])
+    if all(isinstance(e, Integer) for e in entries):
+        return fmpq_mat(matrix.rows, matrix.cols, [int(e.p) for e in entries])
+    return fmpq_mat(matrix.rows, matrix.cols, [fmpq(int(e.p), int(e.q)) for e in entries])
 
 
 def _from_flint(matrix: fmpq_mat) -> Matrix:
