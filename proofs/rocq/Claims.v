@@ -505,6 +505,12 @@ Check (independence.exponential_def :
   forall (R : realFieldType) (e : R -> R),
   exponential e <-> [/\ forall x, 0 < e x, forall x y, e (x + y) = e x * e y & injective e]).
 
+Check (independence.independence :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (N : nat) (P : finType) (Q : pred P) (a : P -> 'rV[R]_N) (g : P -> R),
+  (forall x : 'cV[R]_N, \sum_(p | Q p) g p * e ((a p *m x) 0 0) = 0) <->
+  (forall c, \sum_(p | Q p && (a p == c)) g p = 0)).
+
 Check (exact.exact_criterionP :
   forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv m : nat) (E F : 'M[R]_(r, n))
     (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r),
@@ -611,6 +617,11 @@ Check (exact_reals.checker_reals :
     (fun (t : 'I_m) j => nth false (nth [::] allowed t) j) (fun t s => nth false (nth [::] visible t) s)).
 
 (** * T12. Every leak has a finite witness, and a finite search finds one *)
+
+Check (independence.separating_point :
+  forall (R : realFieldType) (N : nat) (P : finType) (a : P -> 'rV[R]_N),
+  exists2 t : nat, (t <= N * #|P| ^ 2)%N &
+    let x : 'cV[R]_N := \col_k t%:R ^+ k in forall p p', a p *m x = a p' *m x -> a p = a p').
 
 Check (witness.output_def :
   forall (R : realFieldType) (e : R -> R) (r n : nat) (E F : 'M[R]_(r, n)) (S : pred 'I_r) (K V : 'cV[R]_n),
@@ -744,6 +755,12 @@ Check (composition.documents_preorder :
 Check (composition.bidirectional_preorder :
   forall n : nat, let allowed : rel 'I_n := fun _ _ => true in
   (forall t, allowed t t) /\ (forall t j k, allowed t j -> allowed j k -> allowed t k)).
+
+Check (composition.strict_not_reflexive : forall (n : nat) (t : 'I_n), ~~ (t < t)%N).
+
+Check (composition.by_time_not_transitive :
+  let by_time : rel 'I_3 := fun t j => (nth 0%N [:: 1; 1; 5]%N j <= nth 0%N [:: 2; 5; 5]%N t)%N in
+  [/\ by_time 0 1, by_time 1 2%:R & ~~ by_time 0 2%:R]).
 
 Check (composition.by_time_stack_leaks :
   forall (X : Type) (a b : X), a <> b ->

@@ -1,9 +1,9 @@
 (** T11 with finite biases: grouping slots by (row of E, bias) is enough for safety.
 
-    A bias is a score that every input shares, so it can be read from one more position whose key and value never change:
-    append the biases to E as a column and zeros to F. T11 for the longer sequence is then a sufficient criterion for the
-    biased head. (It is necessary too when the biases are rational and e is the real exponential, by Lindemann–Weierstrass,
-    which is not used here.)
+    A bias is a score that every input shares, so it can be read from one more position whose key and value never
+    change: append the biases to E as a column and zeros to F. T11 for the longer sequence is then a sufficient
+    criterion for the biased head. (It is necessary too when the biases are rational and e is the real exponential, by
+    Lindemann–Weierstrass, which is not used here.)
 
     Glossary
       bias s                 a finite bias added to the score of slot s; slots outside S have bias minus infinity

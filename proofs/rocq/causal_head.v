@@ -8,7 +8,7 @@
       score      scale * q . (E K)_s, the score of slot s
       weights S  softmax of the scores over the slots of S, 0 for the others (their bias is minus infinity)
       head S     the output of a query that sees the slots of S: weights S *m (F *m V)
-      allowed t j    the information boundary: query t may use position j; J t the forbidden positions, those not allowed
+      allowed t j    the information boundary: query t may use position j; the other positions are forbidden
       visible t s    query t sees slot s
       agree A X Y    the sequences X and Y have the same rows at the positions of A
       prefix_safe    for every query that sees a slot, inputs that agree on its allowed positions give the same output
@@ -79,11 +79,8 @@ Lemma prefix_safe_def (R : realFieldType) (e : R -> R) (scale : R) r n m d dv (E
     head e scale E F (visible t) q K V = head e scale E F (visible t) q K' V'.
 Proof. by []. Qed.
 
-(** The boundaries of the kit: prefix, strict, lagged and by time. *)
+(** The prefix boundary: query t stands at position t. *)
 Definition prefix_boundary n : 'I_n -> pred 'I_n := fun t j => (j <= t)%N.
-Definition lagged_boundary n k : 'I_n -> pred 'I_n := fun t j => (j + k <= t)%N.
-Definition time_boundary m n (available : 'I_n -> nat) (decision : 'I_m -> nat) : 'I_m -> pred 'I_n :=
-  fun t j => (available j <= decision t)%N.
 
 Section Lemmas.
 

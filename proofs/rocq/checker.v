@@ -70,7 +70,8 @@ Fixpoint add_rows (x y : seq Q) : seq Q :=
 
 Definition support_query (r n : nat) (E F : rows) (A S : seq bool) : bool :=
   let slots := indices r S in
-  every (fun j => every (fun s => if qzero (entry E s j) then qzero (entry F s j) else false) slots) (other_indices n A).
+  let reads_nothing j s := if qzero (entry E s j) then qzero (entry F s j) else false in
+  every (fun j => every (reads_nothing j) slots) (other_indices n A).
 
 (** (1): sum the rows of F over every class of equal rows of E. *)
 Definition rows_query (E F : rows) (slots forbidden : seq nat) : bool :=
@@ -199,7 +200,8 @@ Qed.
 
 (** A pair that is left out contributes nothing. *)
 Lemma inactive_term E F A (s u : 'I_r) (j i : 'I_n) :
-  ~~ active (filled r n E) (filled r n F) (map negb (mkseq (nth false A) n)) (mkseq (nth false A) n) (s : nat, u : nat) ->
+  let show := mkseq (nth false A) n in
+  ~~ active (filled r n E) (filled r n F) (map negb show) show (s : nat, u : nat) ->
   ~~ nth false A j -> nth false A i ->
   (to_matrix R r n E s j - to_matrix R r n E u j) * (to_matrix R r n F s i - to_matrix R r n F u i) = 0.
 Proof.
@@ -232,7 +234,8 @@ have sums (s : 'I_r) (j : 'I_n) : of_Q R (qsum [seq entry (filled r n F) u j |
     by rewrite !row_of_filled same_row_mkseq !row_to_matrix.
   by rewrite entry_filled mxE.
 apply: (iffP (all_indices _ _ _)) => [each a j forb | each s Ss].
-  have [s /andP[Ss /eqP <-] | none] := pickP (fun s : 'I_r => nth false S s && (row s (to_matrix R r n E) == a)); last first.
+  have [s /andP[Ss /eqP <-] | none] := pickP (fun s : 'I_r =>
+      nth false S s && (row s (to_matrix R r n E) == a)); last first.
     by rewrite big_pred0.
   by rewrite -sums; apply/eqP; rewrite of_Q_eq0; have /all_other/(_ j forb) := each s Ss.
 by apply/all_other => j forb; rewrite -(of_Q_eq0 R) sums each.
@@ -271,7 +274,8 @@ have mem_pairs (s u : 'I_r) :
     by move: ss uu; rewrite !mem_filter => /andP[-> _] /and3P[-> -> _].
   by exists (s : nat), (u : nat); rewrite !mem_filter !mem_iota !ltn_ord lt Ss Su.
 rewrite /pairs_query everyE all_map; apply: (iffP allP) => /= [each c j i forb perm | each [s u]].
-  have [[s u] /andP[acts /and4P[lt Ss Su /eqP <-]] | none] := pickP (fun p : 'I_r * 'I_r => act (p.1 : nat, p.2 : nat) &&
+  have [[s u] /andP[acts /and4P[lt Ss Su /eqP <-]] | none] := pickP (fun p : 'I_r * 'I_r =>
+    act (p.1 : nat, p.2 : nat) &&
     [&& (p.1 < p.2)%N, nth false S p.1, nth false S p.2 & row p.1 mE + row p.2 mE == c]); last first.
     rewrite big1 // => -[s u] cls; apply: inactive_term forb perm.
     by have := none (s, u); rewrite cls andbT => /negbT.

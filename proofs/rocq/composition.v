@@ -11,7 +11,7 @@
       T15  layer_safe_def        the definition
       T15  compose_safe          transitive boundary: the composition of two safe layers is safe
       T15  positionwise_safe     reflexive boundary: position-wise maps are safe
-      T15  residual_safe         reflexive boundary: position-wise combinations of input and output (residual sums) are safe
+      T15  residual_safe         reflexive boundary: functions of input and output, position by position, are safe
       T15  stack_safe            reflexive and transitive boundary: stacks of safe layers are safe
       T15  attention_layer_safe  reflexive boundary: a prefix-safe head makes a safe layer
       T15  prefix_preorder, documents_preorder, bidirectional_preorder    boundaries that are both

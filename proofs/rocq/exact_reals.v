@@ -3,13 +3,13 @@
     Glossary
       R         the real numbers, as MathComp-Analysis axiomatises or constructs them (realType)
       expR      the exponential, the sum of its power series
-      softmax_head S q K V    sum over visible slots of exp(q . (E K)_s / sqrt d) (F V)_s, over the sum of the exponentials
+      softmax_head S q K V    sum of exp(q . (E K)_s / sqrt d) (F V)_s over the sum of the exponentials, visible slots s
 
     Headline theorems:
       T11  expR_exponential       the real exponential is positive, multiplicative and injective
       T11  softmax_headE, softmax_prefix_safe_def    what the head computes and what safe means, spelled out
       T10  support_safe_reals     the support condition makes the softmax head prefix-safe
-      T11  exact_criterion_reals  the softmax head is prefix-safe iff the criterion holds at every query that sees a slot
+      T11  exact_criterion_reals  the softmax head is prefix-safe iff the criterion holds where a query sees a slot
       T11  checker_reals          exact_safe … = true iff the softmax head of these rational matrices is prefix-safe
       T10  support_checker_reals  support_safe … = true implies it
       T12  witness_reals          a leak of a softmax head has a witness among finitely many natural inputs
@@ -51,7 +51,9 @@ Theorem softmax_headE r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_
   softmax_head E F S q K V 0 k =
   (\sum_(s | S s) expR ((q *m (E *m K)^T) 0 s / Num.sqrt d%:R) * (F *m V) s k) /
   \sum_(s | S s) expR ((q *m (E *m K)^T) 0 s / Num.sqrt d%:R).
-Proof. by rewrite /softmax_head headE; congr (_ / _); apply: eq_bigr => s _; rewrite /score /root_scale [_^-1 * _]mulrC. Qed.
+Proof.
+by rewrite /softmax_head headE; congr (_ / _); apply: eq_bigr => s _; rewrite /score /root_scale [_^-1 * _]mulrC.
+Qed.
 
 Theorem softmax_prefix_safe_def r n m d dv (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n)
     (visible : 'I_m -> pred 'I_r) :

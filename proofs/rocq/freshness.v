@@ -2,13 +2,13 @@
 
     Glossary
       passes, release, largest   see mask.v
-      unseen visible t h         query t has h last positions, t itself included, and no slot that it sees reads any of them
+      unseen visible t h         query t has h last positions, itself included, and no slot that it sees reads any
       freshness n r              floor (n / (r + 1))
 
     Headline theorems:
       T14  unseen_def          the definition
-      T14  some_query_stale    for every mask that passes T10, some query does not see its last floor (n / (r + 1)) positions
-      T14  freshness_attained  for all n and r there are projections and a mask that passes under which no query misses more
+      T14  some_query_stale    for every mask that passes T10, some query sees none of its last floor (n / (r + 1))
+      T14  freshness_attained  for all n and r, some projections and a mask that passes let no query miss more
 
     Axioms: none. *)
 From mathcomp Require Import all_ssreflect all_algebra.

@@ -13,9 +13,9 @@
 
     Headline theorems:
       T11       exponential_def    what is asked of an exponential
-      T11, T12  separating_point   finitely many distinct exponents take distinct values at some point
-      T12       witness_multiple   where a class of equal exponents has a non-zero sum of coefficients, some multiple m x
-                                   of a separating point with m < #|P| makes the sum of exponentials non-zero
+      T11, T12  separating_point   finitely many distinct exponents take distinct values at some point (1, t, t^2, ...)
+      T12       witness_multiple   where a class of equal exponents has a non-zero sum of coefficients, some multiple
+                                   m x of a separating point with m < #|P| makes the sum of exponentials non-zero
       T11       independence       a sum of exponentials that vanishes everywhere vanishes class by class
 
     Axioms: none. *)
@@ -109,7 +109,7 @@ apply: (iffP forallP) => [sep p p' E | sep p].
 by apply/forallP=> p'; apply/implyP => /eqP E; apply/eqP/sep.
 Qed.
 
-Theorem separating_point (P : finType) (a : P -> 'rV[R]_N) :
+Lemma separating_moment (P : finType) (a : P -> 'rV[R]_N) :
   exists2 t, (t < (N * #|P| ^ 2).+1)%N & separates a (moment t%:R).
 Proof.
 pose diff (q : P * P) : {poly R} := if a q.1 == a q.2 then 1 else rVpoly (a q.1 - a q.2).
@@ -131,6 +131,14 @@ apply/separatesP => p p'; rewrite !dot_moment => /eqP same.
 apply/eqP; apply: contraNT nr => neq; rewrite horner_prod.
 apply/prodf_eq0; exists (p, p') => //=; rewrite /diff /= (negPf neq) linearB /=.
 by rewrite hornerD hornerN subr_eq0.
+Qed.
+
+Theorem separating_point (P : finType) (a : P -> 'rV[R]_N) :
+  exists2 t : nat, (t <= N * #|P| ^ 2)%N &
+    let x : 'cV[R]_N := \col_k t%:R ^+ k in forall p p', a p *m x = a p' *m x -> a p = a p'.
+Proof.
+have [t le /separatesP sep] := separating_moment a; exists t => // x p p' same.
+by apply: sep; rewrite /dot -/x same.
 Qed.
 
 End Separation.
@@ -204,7 +212,7 @@ Theorem independence :
   (forall x, expsum x = 0) <-> (forall c, \sum_(p | Q p && (a p == c)) g p = 0).
 Proof.
 split=> [vanishes c | classes x].
-  have [t _ sep] := separating_point a.
+  have [t _ sep] := separating_moment a.
   apply/eqP; apply: contraT => /(witness_multiple sep)[m _].
   by rewrite vanishes eqxx.
 apply: (vanishing_classes (key := a)) => c.

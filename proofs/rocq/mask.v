@@ -2,7 +2,7 @@
 
     Glossary
       reads s j       slot s reads position j: E_sj <> 0 or F_sj <> 0
-      release s       one more than the last position that slot s reads, 0 for a slot that reads nothing; so the article's
+      release s       one more than the last position that slot s reads, 0 for a slot that reads nothing; THEORY's
                       release, which is -1 in that case, is release s - 1
       mask            who sees what: a relation between queries t and slots s; query t stands at position t
       passes          the mask passes T10 under the prefix boundary: a visible slot reads nothing after t
@@ -87,7 +87,7 @@ Theorem largest_prefix_safe (R : realFieldType) (e : R -> R) (scale : R) r n d d
   prefix_safe e scale d dv E F (@prefix_boundary n) (largest E F).
 Proof. by apply: support_prefix_safe; apply/passes_iff_below. Qed.
 
-(** Three slots that score alike and carry 1, -1 and 1 times the value after the query: any two of opposite sign are safe. *)
+(** Three slots that score alike and carry 1, -1, 1 times the value after the query: two of opposite sign are safe. *)
 Section NoLargest.
 
 Variables (R : realFieldType) (e : R -> R) (scale : R).

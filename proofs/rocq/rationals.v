@@ -1,7 +1,7 @@
 (** Rocq's binary rationals Q, which compute, inside every field of characteristic 0, which is where theorems live.
 
     Glossary
-      Q               the standard library's rationals: numerator (a binary integer) over denominator (a binary positive)
+      Q               the standard library's rationals: a binary integer over a binary positive
       of_Z z, of_Q x  the integer z and the rational x in the field R
       qadd, qsub, qmul, qeq    sum, difference, product and equality test; sums of fractions with equal denominators
                                keep that denominator, so that numbers stay short

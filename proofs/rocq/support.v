@@ -8,8 +8,7 @@
       rounded dot product   the value of a summation tree over rounded products, see tree; any order of summation
 
     Headline theorems:
-      T10  support_safe_view      supported implies that the view, hence any function of the query and the view, is safe;
-                                  over any ring
+      T10  support_safe_view      supported implies that any function of the query and the view is safe, over any ring
       T10  support_prefix_safe    softmax heads as in causal_head.v, for every boundary and visibility
       T10  support_first_query    where query 0 sees every slot under the prefix boundary, the condition says that the
                                   projections read position 0 only
@@ -80,7 +79,8 @@ apply/rowP => k; rewrite !headE; congr (_ / _); apply: eq_bigr => s Ss; rewrite 
 by have [_ /rowP/(_ k)] := rows s Ss; rewrite ![row _ _ _ _]mxE => ->.
 Qed.
 
-Theorem support_prefix_safe r n d dv m (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r) :
+Theorem support_prefix_safe r n d dv m (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n)
+    (visible : 'I_m -> pred 'I_r) :
   (forall t, supported E F (allowed t) (visible t)) -> prefix_safe e scale d dv E F allowed visible.
 Proof.
 move=> zero t _ q K K' V V' sameK sameV; apply: head_view.
@@ -102,7 +102,8 @@ Section Rounded.
 
 (** Numbers, their sum, product and fused product-sum as the machine rounds them; which are zeros, which are finite;
     and when two are the same up to the sign of a zero. *)
-Variables (T : Type) (add mul : T -> T -> T) (fma : T -> T -> T -> T) (is_zero finite : T -> Prop) (same : T -> T -> Prop).
+Variables (T : Type) (add mul : T -> T -> T) (fma : T -> T -> T -> T).
+Variables (is_zero finite : T -> Prop) (same : T -> T -> Prop).
 Hypothesis same_refl : forall x, same x x.
 Hypothesis same_trans : forall x y z, same x y -> same y z -> same x z.
 Hypothesis same_zero : forall x y, is_zero x -> is_zero y -> same x y.
@@ -144,8 +145,10 @@ Theorem support_safe_rounded (Out Query : Type) r n d dv (E F : 'I_r -> 'I_n -> 
   (forall s j, S s -> ~~ A j -> is_zero (E s j) /\ is_zero (F s j)) ->
   (forall j k, finite (K j k) /\ finite (K' j k)) -> (forall j k, finite (V j k) /\ finite (V' j k)) ->
   (forall j, A j -> K j =1 K' j) -> (forall j, A j -> V j =1 V' j) ->
-  output q (fun s k => rounded_dot (key_tree s k) (E s) (K^~ k)) (fun s k => rounded_dot (value_tree s k) (F s) (V^~ k)) =
-  output q (fun s k => rounded_dot (key_tree s k) (E s) (K'^~ k)) (fun s k => rounded_dot (value_tree s k) (F s) (V'^~ k)).
+  output q (fun s k => rounded_dot (key_tree s k) (E s) (K^~ k))
+           (fun s k => rounded_dot (value_tree s k) (F s) (V^~ k)) =
+  output q (fun s k => rounded_dot (key_tree s k) (E s) (K'^~ k))
+           (fun s k => rounded_dot (value_tree s k) (F s) (V'^~ k)).
 Proof.
 move=> respects zero finK finV sameK sameV; apply: respects => s k Ss; apply: (@rounded_dot_same _ _ A) => j.
 - by case/(zero s j Ss).
@@ -168,8 +171,8 @@ Variables (R : realFieldType) (e : R -> R) (scale : R).
 Hypothesis exp_e : exponential e.
 
 (** Softmax over all slots, of which those outside S are zeroed afterwards. *)
-Definition masked_after r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) :
-    'rV[R]_dv :=
+Definition masked_after r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K : 'M[R]_(n, d))
+    (V : 'M[R]_(n, dv)) : 'rV[R]_dv :=
   (\row_s if S s then weights e scale E predT q K 0 s else 0) *m (F *m V).
 
 (** Slot s reads position s; query 0 may use position 0 and is shown slot 0. *)

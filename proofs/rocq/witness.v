@@ -1,7 +1,7 @@
 (** T12: every leak has a finite witness, and a finite search finds one.
 
-    With d = dv = 1, q = 1 and scale 1 the keys are the scores of the positions, so a witness is a pair of columns of keys
-    and a pair of columns of values. All inputs that the search tries are natural numbers: multiples m of a point
+    With d = dv = 1, q = 1 and scale 1 the keys are the scores of the positions, so a witness is a pair of columns of
+    keys and a pair of columns of values. All inputs that the search tries are natural numbers: multiples m of a point
     (1, t, t^2, …) of the moment curve that separates what must be told apart. Trying multiples replaces the
     transcendence theorem (Lindemann–Weierstrass) that would make the first of them work for the real exponential.
 
@@ -12,8 +12,8 @@
       refutes w         the two outputs differ; decidable in a real field, by evaluating the head
       row_time          the first t whose point separates the distinct rows of E
       step_time j       the first t whose point (kappa, delta) separates the classes of (2')
-      candidates        the witnesses that the search tries: (1) for V = e_j against 0, (2') for a step of the score of j with
-                        V = e_i
+      candidates        the witnesses that the search tries: for (1) V = e_j against 0, for (2') a step of the score of
+                        j with V = e_i
       find_witness      the first candidate that refutes
 
     Headline theorems:
@@ -77,7 +77,8 @@ Definition key_candidate (j i : 'I_n) (m : nat) : witness R n :=
 
 Definition candidates : seq (witness R n) :=
   [seq value_candidate j m | j <- [seq j <- enum 'I_n | ~~ A j], m <- iota 0 r] ++
-  [seq key_candidate ji.1 ji.2 m | ji <- [seq ji <- enum [finType of 'I_n * 'I_n] | ~~ A ji.1 && A ji.2], m <- iota 0 (r * r)].
+  [seq key_candidate ji.1 ji.2 m |
+    ji <- [seq ji <- enum [finType of 'I_n * 'I_n] | ~~ A ji.1 && A ji.2], m <- iota 0 (r * r)].
 
 Definition find_witness : option (witness R n) := ohead [seq w <- candidates | refutes w].
 
@@ -90,7 +91,7 @@ Lemma first_separatingP (P : finType) N (a : P -> 'rV[R]_N) :
   (first_separating a <= N * #|P| ^ 2)%N /\ separates a (moment N (first_separating a)%:R).
 Proof.
 have found : has (fun t => separates a (moment N t%:R)) (iota 0 (N * #|P| ^ 2).+1).
-  by have [t ltt sep] := separating_point a; apply/hasP; exists t; rewrite // mem_iota.
+  by have [t ltt sep] := separating_moment a; apply/hasP; exists t; rewrite // mem_iota.
 split; first by rewrite -ltnS -[X in (_ < X)%N](size_iota 0) -has_find.
 by have := nth_find 0%N found; rewrite nth_iota // -[X in (_ < X)%N](size_iota 0) -has_find.
 Qed.
@@ -133,7 +134,8 @@ rewrite has_cat negb_or => /andP[no_value no_key]; split=> [a j forb|].
 apply/(pairs_cancel_steps exp_e) => c b j i forb all.
 apply/eqP; apply: contraNT no_key => class_neq0.
 have [_ sep] := first_separatingP (@step_exponent R r n E j).
-have [|m ltm] := witness_multiple (Q := visible_pair S) (g := value_difference F i) exp_e sep (c := row_mx c (const_mx b)).
+have [|m ltm] := witness_multiple (Q := visible_pair S) (g := value_difference F i) exp_e sep
+  (c := row_mx c (const_mx b)).
   by rewrite (eq_bigl _ _ (step_class E S j c b)).
 rewrite -[X in expsum _ _ _ _ X]step_pointK -cross_expsum // subr_eq0 => nz.
 apply/hasP; exists (key_candidate j i m).
