@@ -27,8 +27,6 @@ def as_matrix(entries: Any) -> Matrix:
     Matrix([[1/2, 1]])
     """
     if isinstance(entries, sympy.MatrixBase):
-        if all(isinstance(e, Rational) for e in entries.flat()):
-            return entries
         return Matrix(entries.rows, entries.cols, [exact(e) for e in entries])
     rows = entries.tolist() if hasattr(entries, "tolist") else [list(row) for row in entries]
     if (rows and not isinstance(rows[0], list)) or len({len(row) for row in rows}) > 1:
@@ -44,6 +42,14 @@ def _rational(matrix: Matrix) -> fmpq_mat | None:
     if all(isinstance(e, Integer) for e in entries):
         return fmpq_mat(matrix.rows, matrix.cols, [int(e.p) for e in entries])
     return fmpq_mat(matrix.rows, matrix.cols, [fmpq(int(e.p), int(e.q)) for e in entries])
+
+
+def _read(entries: Any) -> tuple[Matrix, fmpq_mat | None]:
+    """The matrix, and the same for FLINT where all entries are rational (found without a copy for a SymPy matrix)."""
+    if isinstance(entries, sympy.MatrixBase) and (flint := _rational(entries)) is not None:
+        return entries, flint
+    m = as_matrix(entries)
+    return m, _rational(m)
 
 
 def _from_flint(matrix: fmpq_mat) -> Matrix:
@@ -95,8 +101,7 @@ def rank(matrix: Any) -> int:
     >>> rank([[1, t], [t, t**2]]), rank([[1, 2], [3, 4]])
     (1, 2)
     """
-    m = as_matrix(matrix)
-    flint = _rational(m)
+    m, flint = _read(matrix)
     if flint is not None:
         return int(flint.rank())
     field = Field(m)
@@ -110,10 +115,9 @@ def det(matrix: Any) -> Expr:
     >>> det([[1, x], [1, y]])
     -x + y
     """
-    m = as_matrix(matrix)
+    m, flint = _read(matrix)
     if m.rows != m.cols:
         raise ValueError(f"the matrix has shape {m.shape}; only a square one has a determinant")
-    flint = _rational(m)
     if flint is not None:
         value = flint.det()
         return Rational(int(value.p), int(value.q))
