@@ -86,21 +86,20 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
     axes.set_aspect("equal" if verdict.boundary.n == verdict.boundary.queries else "auto")
     axes.set_xlabel("input position")
     axes.set_ylabel("output position")
-    known = [
-        Patch(facecolor=USED, label="output can depend on it"),
-        Patch(facecolor=FORBIDDEN, label="forbidden"),
+    labels = {USED: "output can depend on it", FORBIDDEN: "forbidden", LEAK: "forbidden and not excluded"}
+    shown = {USED: picture == 2, FORBIDDEN: picture == 1, LEAK: picture == 3}
+    known: list[Any] = [
+        Patch(facecolor=colour, edgecolor="grey", label=label)
+        for colour, label in labels.items()
+        if shown[colour].any()
     ]
-    if (picture == 3).any():
-        known.append(Patch(facecolor=LEAK, label="forbidden and not excluded"))
     if verdict.witness is not None:
         (mark,) = axes.plot(
             verdict.witness.position, verdict.witness.query, "x", color="black", markersize=9, markeredgewidth=2,
             linestyle="none", label=f"witness: {verdict.witness.query} ← {verdict.witness.position}",
         )  # fmt: skip
         known.append(mark)
-    axes.legend(
-        handles=known, loc="upper right" if verdict.boundary.n == verdict.boundary.queries else "best", fontsize=8
-    )
+    axes.legend(handles=known, loc="upper right", fontsize=8, framealpha=1.0)
     axes.set_title(verdict.headline(), color=COLOUR[verdict.status.name], fontsize=10, wrap=True)
     axes.annotate(
         _wrapped(caption(verdict)), (0.5, 0), (0, -34), xycoords="axes fraction", textcoords="offset points",

@@ -147,13 +147,13 @@ class Case:
     def prove(self) -> bool:
         """Try the policies in order; true when one of them closes, with the finding filled in."""
         f = self.finding
-        first = self.attempt(self.parameters)
+        first = self.attempt("any")
         f.attempt = first
         if first is None:
             return False
         best = first
         zeros: tuple[str, ...] = ()
-        if not first.closed and first.trace.complete and self.parameters == "any":
+        if not first.closed and first.trace.complete:
             stored = self.attempt("stored")
             if stored is not None and stored.closed:
                 best, zeros = stored, stored.trace.parameter_zeros
@@ -190,6 +190,8 @@ class Case:
         f.assumptions += [c.text for c in best.trace.conditions if c.kind != "finite-mask"]
         if best.policy["parameters"] == "any":
             f.assumptions.append("parameters may be any numbers; buffers and other constants are as they are")
+        elif self.parameters == "stored":
+            f.assumptions.append("the parameters keep their stored values, as was asked for")
         elif zeros:
             named = ", ".join(zeros[:ZERO_NAMES]) + (f", … ({len(zeros)} in all)" if len(zeros) > ZERO_NAMES else "")
             f.conditions.append(Condition(f"the zeros among the parameters stay zero: {named}", self._jittered()))

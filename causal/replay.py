@@ -221,7 +221,6 @@ class Tried:
     settings: list[str] = field(default_factory=list)
     largest_rounding: float = 0.0
     stopped_early: bool = False
-    unsettled: list[str] = field(default_factory=list)
 
     def describe(self) -> str:
         """A phrase: how many forwards at how many cuts, in which settings."""

@@ -226,7 +226,10 @@ def test_a_zero_buffer_is_a_constant():
 
 
 def test_stored_parameters_on_request():
-    assert status(Gated(), x(), parameters="stored") == "PROVED_IF"
+    verdict = ap.check_model(Gated(), x(), parameters="stored")
+    assert verdict.status.name == "PROVED"
+    assert any("keep their stored values" in a for a in verdict.assumptions)
+    assert status(lambda x: x.flip(1), x(), parameters="stored") == "REFUTED"
 
 
 def test_a_jittered_witness_refutes_only_where_stored_values_prove_nothing():
