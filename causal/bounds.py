@@ -23,17 +23,23 @@ MOST_PAIRS = 1 << 28  # k² n up to which rows are compared pairwise; beyond, co
 def leak_bound(cases: Iterable[Question], E: Entries, F: Entries, scans: tuple[Scan, Scan]) -> LeakBound:
     """The bound over all given questions; `scans` are those of E and F, in this order."""
     values, keys = 0.0, 0.0
+    distances: dict[bytes, float] = {}  # of the rows of F, by the visible slots
     for question in cases:
         forbidden = question.rank > question.horizons.min()
         if len(question.slots) * len(forbidden) > MOST:
             part = _from_extremes(question, forbidden, scans)
         else:
-            part = _from_entries(question, forbidden, E, F)
+            seen = question.slots.tobytes()
+            if seen not in distances:
+                distances[seen] = _distance(F.block(question.slots))
+            part = _from_entries(question, forbidden, E, F, distances[seen])
         values, keys = max(values, part[0]), max(keys, part[1])
     return LeakBound(values, keys)
 
 
-def _from_entries(question: Question, forbidden: np.ndarray, E: Entries, F: Entries) -> tuple[float, float]:
+def _from_entries(
+    question: Question, forbidden: np.ndarray, E: Entries, F: Entries, distance: float
+) -> tuple[float, float]:
     f, e = F.block(question.slots), E.block(question.slots)
     seen = np.abs(f[:, forbidden])
     largest = seen.max() if seen.size else 0
@@ -43,7 +49,7 @@ def _from_entries(question: Question, forbidden: np.ndarray, E: Entries, F: Entr
     if e.dtype != object:
         future = future.astype(np.float64)
     spread = (future.max(axis=0) - future.min(axis=0)).max()
-    return _up(largest, 0), _product(spread, _distance(f), len(forbidden))
+    return _up(largest, 0), _product(spread, distance, len(forbidden))
 
 
 def _distance(f: np.ndarray) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 
 LAYOUTS = ("slots-first", "positions-first")
 NATIVE = ("float16", "float32", "float64")
+TORCH_ONLY = ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2")
 BITS = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 
 
@@ -68,7 +69,7 @@ class Entries:
                 whole = index.size == data.shape[axis] and np.array_equal(index, np.arange(index.size))
                 index = slice(None) if whole else _index(index, self.where, data)
             data = data[index, :] if axis == 0 else data[:, index]
-        return to_host(data)
+        return _native(to_host(data))
 
     def fractions(self, slots: Any, positions: Any) -> list[list[Fraction]]:
         """The same rows and columns as `Fraction`s."""
@@ -114,20 +115,29 @@ def read(array: Any, name: str = "F", layout: str | None = None) -> Entries:
 
 
 def to_host(data: Any) -> np.ndarray:
-    """A (small) array of any library as NumPy; bfloat16 becomes float32, which holds it exactly."""
+    """A (small) array of any library as NumPy, dtype unchanged, but for torch's bfloat16, which becomes float32."""
     if isinstance(data, np.ndarray):
-        return data if data.dtype == object or data.dtype.name in NATIVE else data.astype(np.float32)
+        return data
     if hasattr(data, "compute"):
         return to_host(data.compute())
     if hasattr(data, "detach"):
         data = data.detach().cpu()
-        return np.asarray(data.float().numpy() if str(data.dtype) == "torch.bfloat16" else data.numpy())
-    if hasattr(data, "get") and type(data).__module__.startswith("cupy"):
-        return to_host(data.get())
+        return np.asarray(data.float().numpy() if str(data.dtype) in TORCH_ONLY else data.numpy())
+    if type(data).__module__.startswith("cupy"):
+        return np.asarray(data.get())
     try:
-        return to_host(np.asarray(data))
+        return np.asarray(data)
     except (TypeError, ValueError, RuntimeError):
-        return to_host(np.from_dlpack(data))
+        return np.from_dlpack(data)
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    """Floats in a type of NumPy's own that holds them exactly; objects as they are."""
+    if array.dtype == object or array.dtype.name in NATIVE:
+        return array
+    if array.dtype.name == "bfloat16" or array.dtype.name.startswith("float8"):
+        return array.astype(np.float32)
+    raise TypeError(f"entries of dtype {array.dtype} cannot be taken exactly; pass float16, float32 or float64")
 
 
 def exact(x: Any, place: str) -> Fraction:
@@ -172,22 +182,18 @@ def _take(array: Any, name: str) -> tuple[Any, str, str]:
         raise TypeError(f"{name} is a masked array, and a masked entry has no value; pass {name}.filled(0) or the like")
     if compat.is_torch_array(array):
         return _take_torch(array, name)
-    if compat.is_dask_array(array):
-        _refuse(name, np.dtype(array.dtype).name)
-        return array, _label(np.dtype(array.dtype).name), "dask"
-    if compat.is_cupy_array(array):
-        _refuse(name, array.dtype.name)
-        return array, _label(array.dtype.name), "device"
+    if compat.is_dask_array(array) or compat.is_cupy_array(array):
+        data, label = _stays(array, name)
+        return data, label, "dask" if compat.is_dask_array(array) else "device"
     if compat.is_jax_array(array):
         on_host = all(device.platform == "cpu" for device in array.devices())
         if not on_host:
-            _refuse(name, array.dtype.name)
-            return array, _label(array.dtype.name), "device"
+            return (*_stays(array, name), "device")
         return _take_numpy(np.asarray(array), name)
     if isinstance(array, np.ndarray):
         return _take_numpy(array.view(np.ndarray), name)  # a np.matrix would index otherwise
     if compat.is_array_api_obj(array):  # another library of the standard
-        return (*_generic(array, name), "device")
+        return (*_stays(array, name), "device")
     if _is_sympy(array) and hasattr(array, "tolist") and hasattr(array, "shape"):
         return _objects(array.tolist(), name, tuple(array.shape)), "exact", "host"
     if isinstance(array, (list, tuple)):
@@ -231,23 +237,26 @@ def _take_torch(array: Any, name: str) -> tuple[Any, str, str]:
     if label.startswith(("int", "uint")):
         return _take_numpy(array.cpu().numpy(), name)
     if array.device.type != "cpu":
-        return array, _label(label), "device"
+        return (*_stays(array, name), "device")
     if label in NATIVE:
         return array.numpy(), label, "host"
     return array.float().numpy(), _label(label), "host"
 
 
-def _generic(array: Any, name: str) -> tuple[Any, str]:
+def _stays(array: Any, name: str) -> tuple[Any, str]:
+    """An array that stays where it is, and its arithmetic; integers become float64, which the scan checks to fit."""
     import array_api_compat as compat
 
     label = str(array.dtype).rsplit(".", 1)[-1]
     _refuse(name, label)
-    if label in BITS:
-        return array, label
-    xp = compat.array_namespace(array)
-    if xp.isdtype(array.dtype, "integral"):
+    if label in BITS or label.startswith("float8"):
+        return array, _label(label)
+    if label.startswith(("int", "uint")):
+        xp = compat.array_namespace(array)
         return xp.astype(array, xp.float64), "exact"
-    raise TypeError(f"{name} has dtype {array.dtype}, which is no real number; pass floats, ints or Fractions")
+    raise TypeError(
+        f"{name} has dtype {array.dtype} and is not held by NumPy; pass floats of at most 64 bits, or NumPy"
+    )
 
 
 def _take_nested(rows: Any, name: str) -> tuple[Any, str, str]:

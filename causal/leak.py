@@ -66,8 +66,7 @@ def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: 
     n = len(forbidden)
     few = np.unique(np.linspace(0, n - 1, min(n, FEW)).astype(np.int64))
     few = np.unique(np.append(few[: FEW // 2], np.arange(min(n, FEW // 2))))
-    block = np.hstack([E.block(question.slots, slice(int(m), int(m) + 1)) for m in few])
-    columns = [int(few[m]) for m in telling_columns(block, question.bias)]
+    columns = [int(few[m]) for m in telling_columns(E.block(question.slots, few), question.bias)]
     return values_witness(head, t, j, columns, tries=3)
 
 

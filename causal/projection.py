@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -133,11 +132,10 @@ class Case:
             return "float32" if kinds == {"float16", "bfloat16"} else max(kinds, key=BITS.__getitem__)
         return kinds.pop() if kinds else "float64"
 
-    @cached_property
-    def questions(self) -> list[Question]:
-        """The failing queries, grouped for T11."""
-        groups = self.sees.groups(self.failing)
-        return [q for slots, bias, queries in groups for q in questions(self.support.boundary, slots, bias, queries)]
+    def questions(self) -> Iterator[Question]:
+        """The failing queries, grouped for T11; one at a time, since each holds a rank for every position."""
+        for slots, bias, queries in self.sees.groups(self.failing):
+            yield from questions(self.support.boundary, slots, bias, queries)
 
     def offending(self, question: Question) -> np.ndarray:
         """Which slots of a question read a position that one of its queries may not use, (k,)."""
@@ -167,15 +165,15 @@ class Findings:
 def _judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
     start = time.perf_counter()
     found = Findings()
-    for question in case.questions:
+    for question in case.questions():
         witness = case.leak(question)
         if witness is None:
             found.by_cancellation.append(question)
         elif not _hide(case, question, found):
-            found.witness = witness
+            found.witness = _loudest(case, question, witness)
             break
     seconds = time.perf_counter() - start
-    bound = leak_bound(case.questions, case.keys, case.values, case.scans)
+    bound = leak_bound(case.questions(), case.keys, case.values, case.scans)
     base = replace(base, leak_bound=bound)
     if found.witness is not None:
         return _refuted(case, base, found.witness, bound, tolerance, seconds)
@@ -199,6 +197,20 @@ def _hide(case: Case, question: Question, found: Findings) -> bool:
                 found.by_cancellation.append(rest)
             return True
     return False
+
+
+def _loudest(case: Case, question: Question, witness: ProjectionWitness) -> ProjectionWitness:
+    """A witness among the slots with the largest bias, which no other slot can drown, if they leak by themselves."""
+    if question.bias is None:
+        return witness
+    from .separate import Head
+
+    top = case.leak(case.within(question, question.bias == question.bias.max()))
+    if top is None:
+        return witness
+    head = Head(case.keys, case.values, question.slots, question.bias)
+    whole = head.witness(top.query, top.position, top.keys, top.values)
+    return whole if whole.differs() else witness
 
 
 def _refuted(
@@ -293,7 +305,7 @@ def _hiding_conditions(case: Case, hidden: list[tuple[Question, Any]]) -> list[C
     from .finite_bias import breaking_witness, condition
     from .separate import Head
 
-    conditions = []
+    conditions: list[Condition] = []
     kinds: dict[tuple[Any, ...], list[tuple[Question, Any]]] = {}
     for question, way in hidden:
         kinds.setdefault((tuple(question.slots[way.members].tolist()), way.gap), []).append((question, way))

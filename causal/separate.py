@@ -135,19 +135,18 @@ def _collected(scores: list[Fraction], carried: Column) -> list[tuple[Fraction, 
     return list(found.items())
 
 
-def telling_columns(block: np.ndarray, bias: np.ndarray | None, candidates: np.ndarray | None = None) -> list[int]:
-    """Positions whose keys, with the biases, split the slots as far as the candidates (None: all positions) can.
+def telling_columns(part: np.ndarray, bias: np.ndarray | None) -> list[int]:
+    """Columns whose keys, with the biases, split the slots as far as all columns can.
 
-    `block` is E on the visible slots (k, n). At most k − 1 positions come back, one or two for ordinary matrices.
+    `part` (k, …) holds columns of E on the visible slots. At most k − 1 come back, one or two for ordinary matrices.
     """
-    part = block if candidates is None else block[:, candidates]
     labels = np.zeros(len(part), np.int64) if bias is None else np.unique(bias, return_inverse=True)[1]
     chosen: list[int] = []
-    settled: set[int] = set()  # labels within which no candidate tells any two slots apart
+    settled: set[int] = set()  # labels within which no column tells any two slots apart
     while True:
         open_labels = [a for a, count in enumerate(np.bincount(labels)) if count > 1 and a not in settled]
         if not open_labels:
-            return chosen if candidates is None else candidates[chosen].tolist()
+            return chosen
         members = np.flatnonzero(labels == open_labels[0])
         m = next((int(d.argmax()) for u in members[1:] if (d := part[members[0]] != part[u]).any()), None)
         if m is None:

@@ -53,6 +53,12 @@ def scan_all(matrices: list[Entries], rank: np.ndarray | None = None) -> list[Sc
         found = _joined(entries, pending[k]) if k in pending else _scan_array(entries.data, rank)
         if not (np.all(np.isfinite(found.low)) and np.all(np.isfinite(found.high))):
             _name_bad_entry(entries, found)
+        if (
+            entries.dtype == "exact"
+            and entries.where != "host"
+            and max(found.high.max(initial=0), -found.low.min(initial=0)) >= 2**53
+        ):
+            raise ValueError(f"{entries.name} holds integers of 2⁵³ or more outside NumPy; pass it as a NumPy array")
         scans.append(found)
     return scans
 
@@ -165,20 +171,9 @@ def _scan_generic(x: Any, rank: np.ndarray | None) -> Scan:
         )
     if not parts:
         return Scan(np.full(r, NEVER), np.full(r, NOTHING), np.zeros((r, 0)), np.zeros((r, 0)), edges)
-    lowest, highest = (np.stack([_integers(part[k]) for part in parts]) for k in (0, 1))
+    lowest, highest = (np.stack([to_host(part[k]) for part in parts]) for k in (0, 1))
     low, high = (np.stack([to_host(part[k]).astype(np.float64) for part in parts], axis=1) for k in (2, 3))
     return Scan(lowest.min(axis=0), highest.max(axis=0), low, high, edges)
-
-
-def _integers(x: Any) -> np.ndarray:
-    if hasattr(x, "detach"):
-        return np.asarray(x.cpu().numpy())
-    if hasattr(x, "get"):
-        return np.asarray(x.get())
-    try:
-        return np.asarray(x, np.int64)
-    except (TypeError, ValueError, RuntimeError):
-        return np.from_dlpack(x)
 
 
 def _dask_parts(entries: Entries, rank: np.ndarray | None) -> list[tuple[int, int, Any]]:
@@ -197,8 +192,8 @@ def _dask_parts(entries: Entries, rank: np.ndarray | None) -> list[tuple[int, in
 
 
 def _scan_chunk(chunk: Any, offset: int | None, rank: np.ndarray | None) -> Scan:
-    if isinstance(chunk, np.ndarray) and chunk.dtype != object and chunk.dtype.kind in "iuV":
-        chunk = chunk.astype(np.float64 if chunk.dtype.kind in "iu" else np.float32)
+    if isinstance(chunk, np.ndarray) and chunk.dtype.kind == "V":  # bfloat16 of ml_dtypes
+        chunk = chunk.astype(np.float32)
     if offset is None:
         return _scan_array(chunk, rank)
     found = _scan_array(chunk, None)

@@ -139,26 +139,12 @@ def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None
 
 
 def _host_mask(visible: Any) -> np.ndarray:
-    if isinstance(visible, np.ndarray):
-        return visible if visible.dtype.kind != "V" else to_host(visible)
-    if str(getattr(visible, "dtype", "")).endswith("bool"):
-        if hasattr(visible, "detach"):
-            return np.asarray(visible.cpu().numpy())
-        if hasattr(visible, "compute"):
-            visible = visible.compute()
-        if hasattr(visible, "get") and type(visible).__module__.startswith("cupy"):
-            visible = visible.get()
-        try:
-            return np.asarray(visible, bool)
-        except (TypeError, ValueError, RuntimeError):
-            return np.asarray(np.from_dlpack(visible))
-    if hasattr(visible, "detach") and not visible.dtype.is_floating_point:
-        return np.asarray(visible.cpu().numpy())
     if not hasattr(visible, "shape"):
         raise TypeError(
             f"visible is of type {type(visible).__name__}; pass a (queries, r) array, a SafeMask, 'largest' or None"
         )
-    return to_host(visible)
+    array = to_host(visible)
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def visible_to(given: np.ndarray | SafeMask | str | None, support: Support) -> Visible:

@@ -146,9 +146,10 @@ class ProjectionWitness(Witness):
         if self.arithmetic != "exact":
             before, after = self.outputs
             return bool(before != after)
-        return self._numerator_is_not_zero() and self._balls_are_apart(bits)
+        return self.differs() and self._balls_are_apart(bits)
 
-    def _numerator_is_not_zero(self) -> bool:
+    def differs(self) -> bool:
+        """Whether the exact outputs differ: some collected coefficient of the difference's numerator is not zero."""
         z, w = _whole(self._scores(0), self._scores(1))
         a, b = _whole(self._amounts(0), self._amounts(1))
         coefficients: dict[int, int] = {}

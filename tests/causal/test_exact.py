@@ -242,3 +242,65 @@ def test_many_decision_times_share_one_elimination():
         keys, values = read(E, "E"), read(F, "F")
         found = find_leak(question, keys, values, np.full(4, n))
         assert (found is not None) == ("REFUTED" in alone)
+
+
+P, Q = 2147483647, 2147483629  # the first primes that the decision uses
+
+
+@pytest.mark.parametrize("modulus", [P, P * Q, P * Q * 2147483587])
+def test_multiples_of_the_primes_are_not_zero(modulus):
+    """What vanishes modulo the first primes and not over the integers: sums, differences and products."""
+    at_zero = one_query(2, 1)
+    equal_rows = [[0, 5], [0, 5]]
+    assert (
+        check_projection([[1, modulus], [1, 0]], equal_rows, boundary=at_zero, layout="slots-first").status.name
+        == "REFUTED"
+    )
+    assert check_projection([[1, modulus], [1, -modulus]], equal_rows, layout="slots-first").status.name == "PROVED_IF"
+    (question,) = questions(at_zero, np.arange(2), None, np.array([0]))
+
+    def decide(E, F):
+        rows = np.arange(len(E))
+        (question,) = questions(at_zero, rows, None, np.array([0]))
+        a, b = (Columns(read(M, layout="slots-first"), rows) for M in (E, F))
+        leak = values_leak(question, a, b)
+        if leak is not None:
+            return "(1)"
+        thresholds = open_thresholds(question, a, b)
+        return None if not len(thresholds) or keys_leak(question, a, b, thresholds) is None else "(2)"
+
+    assert decide(equal_rows, [[1, modulus], [1, 0]]) == "(1)"
+    assert decide([[0, 0], [0, modulus]], [[1, 0], [2, 0]]) == "(2)"
+    assert decide([[0, 0], [0, 1]], [[1, 0], [1 + modulus, 0]]) == "(2)"
+    product_E, product_F = [[0, 0], [1, 0], [0, 1], [1, 1]], [[3, 0], [5, 0], [3, 0], [5, 0]]
+    assert decide(product_E, product_F) is None
+    for s in range(4):
+        nudged = [list(row) for row in product_F]
+        nudged[s][0] += modulus  # the class of two pairs no longer cancels, but does modulo the primes
+        assert decide(product_E, nudged) == "(2)"
+        moved = [list(row) for row in product_E]
+        moved[s][0] += modulus  # the two pair sums agree modulo the primes only
+        assert decide(moved, product_F) == "(2)"
+    assert question.first_query(1) == 0
+
+
+def test_pair_sums_are_compared_in_full_where_a_random_form_is_not_enough(monkeypatch):
+    """With the separating form switched off (all weights 0), classes still come out right."""
+
+    class Zero:
+        def integers(self, low, high, size):
+            return np.zeros(size, np.int64)
+
+    E = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [3, 5]])
+    from attnproof.causal import exact
+
+    first, second = np.triu_indices(5, 1)
+    (question,) = questions(one_query(2, 1), np.arange(5), None, np.array([0]))
+    columns = Columns(read(E, layout="slots-first"), np.arange(5))
+    bases = [exact.basis(p, columns, columns, question.rank, None) for p in (P, Q)]
+    plain = exact.pair_classes(iter(bases), first, second)
+    monkeypatch.setattr(exact.np.random, "default_rng", lambda seed: Zero())
+    blind = exact.pair_classes(iter(bases), first, second)
+    sums = [tuple(E[s] + E[u]) for s, u in zip(first, second, strict=True)]
+    for labels in (plain, blind):
+        assert all((labels[a] == labels[b]) == (sums[a] == sums[b]) for a in range(10) for b in range(10))

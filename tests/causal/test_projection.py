@@ -489,6 +489,8 @@ def test_masks_of_other_libraries(library):
     assert check_projection(F, visible=build(bias)).status.name == "PROVED"
     assert check_projection(F, visible=build(~closed)).status.name == "REFUTED"
     assert check_projection(F, visible=closed.tolist()).status.name == "PROVED"
+    with pytest.raises(TypeError, match=r"visible has dtype \w+, in which 0 could mean hidden or no bias"):
+        check_projection(F, visible=build(closed.astype(np.int32)))
 
 
 @given(grids(3, 4), grids(3, 4), st.integers(0, 3), st.integers(0, 3))

@@ -198,6 +198,32 @@ def test_dask_computes_once_and_validates_on_the_way():
         check_projection(unknown, layout="slots-first")
 
 
+def test_integers_outside_numpy_stay_exact():
+    array, torch = need("dask.array"), need("torch")
+    big = np.array([[2**53 + 1, 1], [2**53, -1]])
+    same = np.ones((2, 2))
+    # Column 0 is constant after rounding to float32 or float64, not before.
+    kept = check_projection(np.array([[1.0, 0], [2, 0]]), big[:, ::-1].copy(), layout="slots-first")
+    assert kept.status.name == "REFUTED"
+    assert (
+        check_projection([[1, 0], [2, 0]], torch.asarray(big[:, ::-1].copy()), layout="slots-first").status.name
+        == "REFUTED"
+    )
+    with pytest.raises(ValueError, match="F holds integers of 2⁵³ or more outside NumPy; pass it as a NumPy array"):
+        check_projection(array.from_array(big), same, layout="slots-first")
+    near = np.array([[2**24 + 1, 0], [2**24, 0]])  # float32 would make these equal
+    for keys in (near, array.from_array(near[:, ::-1])):
+        values = [[1, 0], [2, 0]]
+        layout = {"layout": "slots-first", "boundary": Boundary.relation(np.array([[keys is not near, keys is near]]))}
+        assert (
+            check_projection(values if keys is not near else [[0, 1], [0, 2]], keys, **layout).status.name == "REFUTED"
+        )
+    with pytest.raises(TypeError, match="F has dtype object and is not held by NumPy; pass floats of at most 64 bits"):
+        check_projection(array.from_array(np.array([[1, 2, 3]], object), chunks=(1, 3)))
+    with pytest.raises(TypeError, match=r"F has dtype (float128|longdouble) and is not held by NumPy"):
+        check_projection(array.ones((1, 2), dtype=np.longdouble))
+
+
 def test_bfloat16_of_every_source_is_exact():
     torch, ml_dtypes = need("torch"), need("ml_dtypes")
     x = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 2.0**-130]], np.float32)
