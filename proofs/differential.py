@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 from math import lcm
+from numbers import Rational
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,8 +153,10 @@ def _exact(M: Matrix, name: str) -> tuple[list[list[int]], int]:
 
 
 def _fraction(x: Any, name: str) -> Fraction:
+    if isinstance(x, Rational):  # an int of any library, a Fraction
+        return Fraction(int(x.numerator), int(x.denominator))
     try:
-        return x if isinstance(x, Fraction) else Fraction(x) if isinstance(x, int) else Fraction(float(x))
+        return Fraction(float(x))
     except (ValueError, OverflowError):
         raise ValueError(f"{name} holds {x!r}, which is not a finite number; pass finite entries") from None
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
@@ -345,6 +348,49 @@ def test_errors_name_the_argument(change: dict, message: str) -> None:
     case = Case(HALF, HALF, [[True, True]] * 3, PREFIX)._replace(**change)
     with pytest.raises(ValueError, match=message):
         kernel_decide_all([case])
+
+
+def test_whole_numbers_of_any_library_are_exact() -> None:
+    """2^62 + 1 is not a float: as an int64 it must not become 2^62."""
+    need_rocq()
+    E = np.array([[0, 2**62], [0, 2**62 + 1]])
+    F = [[1, 0], [2, 0]]
+    assert kernel_decide(E, F, [[True, True]], [[False, True]]) == (False, False)
+    assert kernel_decide(E.astype(float), F, [[True, True]], [[False, True]]) == (False, True)
+
+
+def test_a_development_that_does_not_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_rocq()
+    broken = tmp_path / "rocq"
+    shutil.copytree(differential.SOURCES, broken)
+    (broken / "independence.v").write_text("Lemma false : False. Proof. exact I. Qed.\n", encoding="utf-8")
+    monkeypatch.setattr(differential, "SOURCES", broken)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    differential.built.cache_clear()
+    try:
+        with pytest.raises(KernelUnavailableError, match=r"^coqc failed on independence\.v \(.*\); check that coq, "):
+            kernel_decide(HALF, HALF, [[True, True]] * 3, PREFIX)
+    finally:
+        differential.built.cache_clear()
+    assert list((tmp_path / "cache" / "attnproof").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        ([], 1, "leaks: the Rocq kernel accepts"),
+        (["--visible", "largest"], 0, "safe by T10: the Rocq kernel accepts"),
+        (["--tolerance", "2"], 3, "leaks: the Rocq kernel accepts"),
+    ],
+    ids=["refuted", "proved", "up to a tolerance"],
+)
+def test_check_with_kernel(options: list[str], code: int, said: str, tmp_path: Path) -> None:
+    need_rocq()
+    np.save(tmp_path / "F.npy", np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]))
+    command = [sys.executable, "-m", "attnproof.cli", "check", str(tmp_path / "F.npy"), "--kernel", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert said in done.stdout
 
 
 def test_nothing_asked_nothing_answered() -> None:
