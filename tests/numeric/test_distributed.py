@@ -9,8 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from needs import need
-
 from attnproof import Boundary, check_projection
 from attnproof.numeric.attention import compressed_attention
 from attnproof.numeric.blocks import from_npy
@@ -18,6 +16,7 @@ from attnproof.numeric.optimum import projection_error, truncation_error
 from attnproof.numeric.rank import mixing_rank
 from attnproof.numeric.retention import leverage, span_retention
 from attnproof.numeric.spectrum import mixing_row_sums, mixing_spectrum, most_negative_coefficient
+from needs import need
 
 MIB = 1 << 20
 LIMIT = 350 * MIB  # of each worker; the file below is larger than both together

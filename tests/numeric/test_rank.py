@@ -32,7 +32,7 @@ def test_exact_entries_settle_the_rank(rows):
 @settings(max_examples=60, deadline=None)
 @given(matrices)
 def test_balls_never_claim_too_much(rows):
-    """The same matrix over 7, as balls that are never exact: the lower bound is the rank, the upper one the smaller side."""
+    """The matrix over 7, as balls that are never exact: below stands the rank, above the smaller side."""
     true = sympy.Matrix(rows).rank()
     shape = len(rows), len(rows[0])
 

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import array_api_compat.numpy as npx
 import numpy as np
 import pytest
-
 from attnproof.numeric import scale
 from attnproof.numeric.scale import CHECKS, LARGEST, Room
 from attnproof.numeric.spectrum import Coefficient, Spectrum
@@ -33,7 +32,7 @@ def namespace(backend):
 @pytest.mark.parametrize("name", EVERY)
 def test_on_every_library(backend, name):
     if backend.traced:
-        return  # a check draws, computes and judges: it is no function to trace; the eager run of jax is another parameter
+        return  # a check draws and judges: it is no function to trace, and the eager run of jax is another parameter
     n = min(120, LARGEST.get(name, 120))
     computes = backend.computes
     said = CHECKS[name](place(namespace(backend), n))
