@@ -9,6 +9,7 @@ import numpy as np
 import oracle
 import pytest
 from attnproof import Boundary, check_projection
+from attnproof.causal import exact as exact_room
 from attnproof.causal.entries import read
 from attnproof.causal.exact import Columns, enough_primes, keys_leak, open_thresholds, primes, questions, values_leak
 from attnproof.causal.leak import find_leak
@@ -41,10 +42,18 @@ def test_the_verdict_is_what_evaluation_shows(head):
     assert (verdict.status.name == "REFUTED") == moved
 
 
-@given(heads())
-@settings(max_examples=200, deadline=None)
-def test_the_decision_alone_agrees_without_its_shortcuts(head):
-    """Conditions (1) and (2) by modular elimination, none of the cheap refutations tried first."""
+@given(heads(), st.sampled_from([exact_room.STRIP, 12, 1]))
+@settings(max_examples=250, deadline=None)
+def test_the_decision_alone_agrees_without_its_shortcuts(head, strip):
+    """(1) and (2) by modular elimination, no cheap refutation first, in strips so short that classes span several."""
+    usual, exact_room.STRIP = exact_room.STRIP, strip
+    try:
+        decision_agrees(head)
+    finally:
+        exact_room.STRIP = usual
+
+
+def decision_agrees(head):
     E, F, cut = head
     n = E.shape[1]
     keys, values = read(E, "E", "slots-first"), read(F, "F", "slots-first")
@@ -292,15 +301,13 @@ def test_pair_sums_are_compared_in_full_where_a_random_form_is_not_enough(monkey
             return np.zeros(size, np.int64)
 
     E = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [3, 5]])
-    from attnproof.causal import exact
-
     first, second = np.triu_indices(5, 1)
     (question,) = questions(one_query(2, 1), np.arange(5), None, np.array([0]))
     columns = Columns(read(E, layout="slots-first"), np.arange(5))
-    bases = [exact.basis(p, columns, columns, question.rank, None) for p in (P, Q)]
-    plain = exact.pair_classes(iter(bases), first, second)
-    monkeypatch.setattr(exact.np.random, "default_rng", lambda seed: Zero())
-    blind = exact.pair_classes(iter(bases), first, second)
+    bases = [exact_room.basis(p, columns, columns, question.rank, None) for p in (P, Q)]
+    plain = exact_room.pair_classes(iter(bases), first, second)
+    monkeypatch.setattr(exact_room.np.random, "default_rng", lambda seed: Zero())
+    blind = exact_room.pair_classes(iter(bases), first, second)
     sums = [tuple(E[s] + E[u]) for s, u in zip(first, second, strict=True)]
     for labels in (plain, blind):
         assert all((labels[a] == labels[b]) == (sums[a] == sums[b]) for a in range(10) for b in range(10))
