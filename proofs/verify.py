@@ -34,6 +34,12 @@ class Row:
     lemmas: tuple[Lemma, ...]
     seconds: float
 
+    @property
+    def open_lemmas(self) -> tuple[Lemma, ...]:
+        """The lemmas that nothing closes: all of them until the kernel has accepted the claim's theorems."""
+        closed = any(e.kind == "kernel" and e.ok for e in self.evidence)
+        return tuple(lemma for lemma in self.lemmas if not (closed and lemma.theorem))
+
     def to_dict(self) -> dict[str, Any]:
         """The row as `attnproof verify --format json` writes it."""
         return {
@@ -155,8 +161,14 @@ def table(rows: Sequence[Row]) -> Table:
     found.add_column("seconds", justify="right", no_wrap=True)
     for row in rows:
         claim = Text(f"{row.claim.id}\n").append(row.status, style=COLOUR[row.status])
-        found.add_row(claim, row.claim.statement, _marks(row), str(len(row.lemmas)), f"{row.seconds:.2f}")
+        found.add_row(claim, row.claim.statement, _marks(row), _leaning(row), f"{row.seconds:.2f}")
     return found
+
+
+def _leaning(row: Row) -> str:
+    """How many lemmas the row leans on, and of how many once the kernel has closed some."""
+    still = len(row.open_lemmas)
+    return str(still) if still == len(row.lemmas) else f"{still} of {len(row.lemmas)}"
 
 
 def _marks(row: Row) -> Text:

@@ -228,6 +228,21 @@ def test_statuses():
     assert status_of(derive=derive, incomplete="not yet") == ("incomplete", [True])
 
 
+def test_the_kernel_closes_lemmas(monkeypatch):
+    from attnproof.proofs import kernel
+
+    monkeypatch.setattr(kernel, "kernel_evidence", lambda name: Evidence("kernel", True, "accepted"))
+    with_kernel, without = (proofs_verify.check_claim("T3", kernel=asked) for asked in (True, False))
+    assert len(without.open_lemmas) == len(without.lemmas) == 3
+    assert without.lemmas == with_kernel.lemmas
+    assert with_kernel.open_lemmas == ()
+    out = io.StringIO()
+    from rich.console import Console
+
+    Console(file=out, width=160).print(proofs_verify.table([with_kernel]))
+    assert "0 of 3" in out.getvalue()
+
+
 def test_the_kernel_s_answer_is_passed_on(monkeypatch):
     from attnproof.proofs import kernel
 
