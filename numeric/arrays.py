@@ -244,8 +244,8 @@ def _floating(xp: Any, name: str, x: Any) -> Any:
 def _finite(xp: Any, name: str, x: Any, open_below: bool) -> Any:
     """x itself, once its entries are finite; on Dask, x with the check built in."""
     if compat.is_dask_array(x):
-        checked: Any = partial(_finite_block, name, x.shape, open_below)
-        return x.map_blocks(checked, dtype=x.dtype, meta=x._meta)
+        lazy: Any = x
+        return lazy.map_blocks(partial(_finite_block, name, x.shape, open_below), dtype=x.dtype, meta=lazy._meta)
     if has_values(x):
         _refuse(xp, name, x, open_below, _shape(x), (0,) * x.ndim)
     return x

@@ -84,16 +84,19 @@ class Backend:
     def back(self, x: Any) -> np.ndarray:
         return x.get() if self.name == "cupy" else np.asarray(x)
 
+    def _computed(self, result: Any) -> Any:
+        if self.lazy:
+            import dask
+
+            return dask.compute(result)
+        return result
+
     def refuses(
         self, kind: type[Exception], match: str, function: Callable[..., Any], *arrays: Any, **static: Any
     ) -> None:
         """The call raises `kind` with a one-sentence message that matches; on Dask at the latest in the one compute."""
         with pytest.raises(kind, match=match) as caught:
-            result = function(*arrays, **static)
-            if self.lazy:
-                import dask
-
-                dask.compute(result)
+            self._computed(function(*arrays, **static))
         assert "\n" not in str(caught.value)
 
 

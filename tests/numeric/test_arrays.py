@@ -214,14 +214,14 @@ def test_nothing_is_written(rng):
 
 
 def test_none_stays_none():
-    xp, (a, b) = read({"a": "m r", "b": "m r"}, a=np.ones((2, 2)), b=None)
+    _, (a, b) = read({"a": "m r", "b": "m r"}, a=np.ones((2, 2)), b=None)
     assert b is None
     assert a.shape == (2, 2)
 
 
 def test_an_import_loads_no_array_library():
     code = (
-        "import sys, attnproof, attnproof.numeric, attnproof.numeric.spectrum, attnproof.numeric.rank, attnproof.numeric.optimum, "
+        "import sys, attnproof, attnproof.numeric.spectrum, attnproof.numeric.rank, attnproof.numeric.optimum, "
         "attnproof.numeric.retention, attnproof.numeric.error, attnproof.numeric.scale, numpy as np;"
         "attnproof.numeric.spectrum.mixing_spectrum(np.ones((3, 2)), np.ones((2, 3)));"
         "print([m for m in ('torch', 'jax', 'cupy', 'dask', 'pandas', 'z3') if m in sys.modules])"
