@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,6 +108,10 @@ class Encoder:
         out = self._normalised(after + self._affine(wide, f"{at}.output.dense"), f"{at}.output.LayerNorm")
         return Heads(Q, K, V, hidden), out
 
+    def values(self, hidden: Array, index: int = 0) -> Array:
+        """The values alone of one layer on its input (n, model), shape (heads, n, d)."""
+        return self._split(self._affine(hidden, f"encoder.layer.{index}.attention.self.value"))
+
     def run(self, tokens: Sequence[int]) -> tuple[list[Heads], Array]:
         """The heads of all layers, and the last hidden state (n, model)."""
         hidden, found = self.embed(tokens), []
@@ -147,6 +152,7 @@ def minilm() -> Encoder:
     return Encoder.load(Path(str(folder)))
 
 
+@cache
 def installed_text(least: int = 200_000) -> str:
     """Real English prose that is on every machine with Python: the documentation of its standard library.
 

@@ -147,10 +147,10 @@ def fit_exponent(sizes: Sequence[float], values: Sequence[float]) -> Fit:
     slope = float(centred @ y / (centred @ centred))
     left = y - y.mean() - slope * centred
     deviation = math.sqrt(max(0.0, float(left @ left)) / (len(x) - 2) / float(centred @ centred))
-    return Fit(slope, _student(len(x) - 2) * deviation + 1e-9)
+    return Fit(slope, student(len(x) - 2) * deviation + 1e-9)
 
 
-def _student(freedom: int) -> float:
+def student(freedom: int) -> float:
     """The 97.5 % point of Student's t: the root of its distribution function, by mpmath."""
     from mpmath import fp
 
