@@ -194,6 +194,7 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=at_scale.CHECKS["T2"],
+    theorems=("jensen_exp", "jensen_exp_eq", "slot_mass_max", "slot_mass_mean", "slot_mass_log", "example_mass"),
     reading=(
         "The bound holds before normalisation. After it every other slot shrinks too, so a normalised slot weight can "
         "exceed its share. Adding log m to the score of a slot helps in some cases and harms in others: measure it."

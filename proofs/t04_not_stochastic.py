@@ -135,7 +135,7 @@ CLAIM = Claim(
     derive=derive,
     property=property_check,
     scale=at_scale.CHECKS["T4"],
-    theorems=("mixing_row_sum", "mixing_row_sums_iff", "mixing_nonneg_iff"),
+    theorems=("mixing_row_sum", "mixing_row_sums_iff", "mixing_nonneg_iff", "shared_head_nonneg_iff"),
     reading=(
         "The iff speaks of all row-stochastic B. One head with a fixed E reaches only some of them, so for it F ≥ 0 is "
         "sufficient; with E = F it is necessary as well."

@@ -254,6 +254,7 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=at_scale.CHECKS["T6"],
+    theorems=("frobenius_bound", "frobenius_attained", "spectral_bound", "softmax_head_bound"),
     reading=(
         "The optimum is for one fixed matrix; a learned projection serves all inputs at once. In the Frobenius "
         "norm only a truncated SVD reaches it, in the spectral norm others do too."

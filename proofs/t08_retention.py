@@ -168,6 +168,7 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=at_scale.CHECKS["T8"],
+    theorems=("leverage_bounds", "leverage_sum", "leverage_one_count", "decoder_error"),
     reading=(
         "The share is for uncorrelated positions and affine decoders: the exact linear limit. Whether a decisive "
         "disclosure survives in a trained model stays an empirical question."

@@ -93,5 +93,6 @@ CLAIM = Claim(
     derive=derive,
     property=property_check,
     scale=at_scale.CHECKS["T18"],
+    theorems=("two_axes_commute", "bias_first", "order_difference", "order_irrelevant_iff"),
     reading="Implementations differ in the order; with a bias and a row of E not of sum 1 so do their models.",
 )
