@@ -31,12 +31,15 @@ from .domain import (
 )
 from .elementwise import assemble
 from .normalising import softmax_shadow
-from .registry import rule
+from .registry import names, rule
 
-KERNELS = """
-    _scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention
-    _scaled_dot_product_cudnn_attention _scaled_dot_product_fused_attention_overrideable _scaled_dot_product_attention_math
-    """.split()
+KERNELS = names(
+    """
+    _scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_flash_attention
+    _scaled_dot_product_efficient_attention _scaled_dot_product_cudnn_attention
+    _scaled_dot_product_fused_attention_overrideable
+    """
+)
 
 
 def transposed(s: Shadow) -> Shadow:
@@ -45,7 +48,7 @@ def transposed(s: Shadow) -> Shadow:
     return Shadow(shape, *(np.swapaxes(a, -1, -2) for a in (s.lo, s.hi, s.kind)))
 
 
-@rule(*(f"aten.{name}" for name in KERNELS))
+@rule(*KERNELS)
 def attention(call: Any) -> Any:
     """Scores, bias, causal mask (aligned at the first position), softmax, weighted sum."""
     q, k, v = call["query"], call["key"], call["value"]
@@ -70,7 +73,9 @@ def attention(call: Any) -> Any:
     if call["is_causal"]:
         scores = without(scores, ~np.tri(scores.shape[-2], scores.shape[-1], 0, bool), NEGINF)
     weights = softmax_shadow(call, scores, axes - 1, safe=True)
-    weights = Shadow(weights.shape, weights.lo, weights.hi, np.where(weights.kind == ZERO, weights.kind, np.uint8(VARIES)))
+    weights = Shadow(
+        weights.shape, weights.lo, weights.hi, np.where(weights.kind == ZERO, weights.kind, np.uint8(VARIES))
+    )
     lo, hi, kind = contract(call, q, v, weights, z)
     out = assemble(shape, lo, hi, np.where(kind == ZERO, kind, np.uint8(VARIES)))
     last = max(int(weights.hi.max(initial=NONE_HI)), int(hi.max(initial=NONE_HI)))

@@ -120,7 +120,7 @@ def plus(call: Any, product: Shadow, bias: Any, beta: Any) -> Shadow:
     return total(product, s, product.shape, real)
 
 
-@rule("aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot", "aten.vdot", "aten.inner_product", "aten._int_mm")
+@rule("aten.mm", "aten.bmm", "aten.mv", "aten.dot", "aten.vdot", "aten._int_mm")
 def product(call: Any) -> Shadow:
     """a @ b."""
     first, second = call.operands()[:2] if len(call.operands()) > 1 else call.operands() * 2
@@ -154,7 +154,7 @@ def _outer(pair: list[Array], reduce: Any) -> Array:
     return result
 
 
-@rule("aten.linear", "aten.mkldnn_linear", "aten._mkl_linear", "mkl._mkl_linear", "mkldnn._linear_pointwise")
+@rule("aten.linear", "aten.mkldnn_linear", "mkl._mkl_linear", "mkldnn._linear_pointwise")
 def linear(call: Any) -> Shadow:
     """x Wᵀ + b."""
     operands = call.operands()
@@ -171,7 +171,7 @@ def linear(call: Any) -> Shadow:
     return plus(call, result, operands[2], 1) if len(operands) > 2 else result
 
 
-@rule("aten._cdist_forward", "aten._euclidean_dist", "aten.cdist")
+@rule("aten._cdist_forward", "aten._euclidean_dist")
 def distances(call: Any) -> Shadow:
     """The distance of row i of one from row j of the other joins both rows."""
     a, b = call.operands()
@@ -203,7 +203,9 @@ def solve_triangular(call: Any) -> Any:
     parts = []
     for x, y, empty, reduce in ((a.lo, b.lo, NONE_LO, np.minimum), (a.hi, b.hi, NONE_HI, np.maximum)):
         rows = reduce.reduce(np.where(inside, align(x, axes), RANK(empty)), axis=-1, keepdims=True)
-        joined = np.array(np.broadcast_to(reduce(rows, align(y, axes)), np.broadcast_shapes(rows.shape, align(y, axes).shape)))
+        joined = np.array(
+            np.broadcast_to(reduce(rows, align(y, axes)), np.broadcast_shapes(rows.shape, align(y, axes).shape))
+        )
         parts.append(reduce.accumulate(joined[..., ::-1, :] if upper else joined, axis=-2))
     if upper:
         parts = [p[..., ::-1, :] for p in parts]
@@ -212,7 +214,7 @@ def solve_triangular(call: Any) -> Any:
 
 
 @rule(
-    "aten.linalg_inv_ex", "aten.linalg_inv", "aten.linalg_solve", "aten._linalg_solve_ex", "aten.linalg_cholesky_ex",
+    "aten.linalg_inv_ex", "aten._linalg_solve_ex", "aten.linalg_cholesky_ex",
     "aten.cholesky", "aten.linalg_qr", "aten._linalg_svd", "aten._linalg_eigh", "aten.linalg_pinv", "aten.linalg_eig",
     "aten.linalg_lu_factor_ex", "aten.linalg_lu_solve", "aten._linalg_det", "aten.linalg_matrix_exp", "aten._linalg_slogdet",
     "aten.cholesky_solve", "aten.cholesky_inverse", "aten.linalg_householder_product", "aten.linalg_lstsq",

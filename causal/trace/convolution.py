@@ -18,7 +18,9 @@ from .elementwise import assemble
 from .registry import rule
 
 
-def window(a: Array, axis: int, size: int, taps: Sequence[int], stride: int, offset: int, out: int, empty: int, reduce: Any) -> Array:
+def window(
+    a: Array, axis: int, size: int, taps: Sequence[int], stride: int, offset: int, out: int, empty: int, reduce: Any
+) -> Array:
     """Along `axis` (of length `size`): out[t] joins a[t · stride + offset + tap] over the taps; outside is `empty`."""
     full = list(a.shape)
     full[axis] = size
@@ -37,7 +39,9 @@ def window(a: Array, axis: int, size: int, taps: Sequence[int], stride: int, off
     return result
 
 
-def scattered(a: Array, axis: int, size: int, taps: Sequence[int], stride: int, padding: int, out: int, empty: int, reduce: Any) -> Array:
+def scattered(
+    a: Array, axis: int, size: int, taps: Sequence[int], stride: int, padding: int, out: int, empty: int, reduce: Any
+) -> Array:
     """The transposed window: a[s] reaches out[s · stride − padding + tap]."""
     full = list(a.shape)
     full[axis] = size
@@ -145,7 +149,15 @@ def _spread_channels(a: Array, channels: int, groups: int) -> Array:
     return a if a.shape[1] == 1 else np.repeat(a, channels // groups, axis=1)
 
 
-def pooled(call: Any, s: Shadow, shape: tuple[int, ...], kernel: list[int], stride: list[int], padding: list[int], dilation: list[int]) -> Shadow:
+def pooled(
+    call: Any,
+    s: Shadow,
+    shape: tuple[int, ...],
+    kernel: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+) -> Shadow:
     """Windows over the last axes."""
     count = len(kernel)
     results = []
@@ -160,7 +172,6 @@ def pooled(call: Any, s: Shadow, shape: tuple[int, ...], kernel: list[int], stri
 
 @rule(
     "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices", "aten.avg_pool1d", "aten.avg_pool2d", "aten.avg_pool3d",
-    "aten.max_pool1d", "aten.max_pool2d", "aten.max_pool3d", "aten.max_pool1d_with_indices",
 )  # fmt: skip
 def pool(call: Any) -> Any:
     """The largest or the mean of a window; the index of the largest depends on the window too."""

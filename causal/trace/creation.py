@@ -15,7 +15,7 @@ from .registry import rule
 @rule(
     "aten.arange", "aten.linspace", "aten.logspace", "aten.eye", "aten.tril_indices", "aten.triu_indices",
     "aten.hann_window", "aten.hamming_window", "aten.bartlett_window", "aten.blackman_window", "aten.kaiser_window",
-    "aten.scalar_tensor", "aten.fft_fftfreq", "aten.fft_rfftfreq", "aten.vander", "aten.range",
+    "aten.scalar_tensor", "aten.fft_fftfreq", "aten.fft_rfftfreq", "aten.range",
 )  # fmt: skip
 def constant(call: Any) -> Any:
     """Numbers that depend on no tensor."""

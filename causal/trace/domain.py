@@ -95,7 +95,9 @@ def squeeze_axis(array: Array, axis: int) -> Array:
     first = array.take([0], axis)
     if array.strides[axis] == 0:
         return first
-    if not np.array_equal(first, array.take([size - 1], axis)) or not np.array_equal(first, array.take([size // 2], axis)):
+    if not np.array_equal(first, array.take([size - 1], axis)) or not np.array_equal(
+        first, array.take([size // 2], axis)
+    ):
         return array
     return first if bool((array == first).all()) else array
 

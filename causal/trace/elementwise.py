@@ -33,7 +33,7 @@ from .domain import (
     kinds_from,
     uniform,
 )
-from .registry import rule
+from .registry import names, rule
 
 
 def number(value: Any, finite_masks: bool = True) -> Shadow:
@@ -75,34 +75,37 @@ def pointwise(call: Any, shape: tuple[int, ...] | None = None) -> Shadow:
     return assemble(shape, lo, hi, kinds_from(all_fixed(shadows, axes)))
 
 
-GENERIC = """
-    abs absolute acos acosh angle asin asinh atan atan2 atanh bitwise_left_shift bitwise_not bitwise_right_shift bitwise_xor
-    ceil celu clamp clamp_max clamp_min clip copysign cos cosh deg2rad digamma elu eq erf erfc erfinv exp2 expm1 fix
-    floor floor_divide fmax fmin fmod frac gcd ge gelu glu_jvp greater gt hardshrink hardsigmoid hardswish hardtanh heaviside
-    hypot i0 igamma isfinite isinf isnan isneginf isposinf isreal lcm le leaky_relu less lgamma log log10 log1p log2
-    log_sigmoid logaddexp2 logical_not logical_xor logit lt maximum minimum mish mvlgamma nan_to_num ne neg negative nextafter
-    not_equal polar polygamma positive pow prelu _prelu_kernel rad2deg real reciprocal relu relu6 remainder round rrelu rsqrt
-    selu sgn sign signbit silu sin sinc sinh softplus softshrink special_entr special_erfcx special_i0e special_i1
-    special_i1e special_log_ndtr special_ndtr special_ndtri special_xlog1py special_zeta sqrt square tan tanh threshold trunc
-    xlogy complex heaviside imag true_divide_ _conj conj_physical lerp hardswish_ nan_to_num_ frexp ldexp
-    floor_divide float_power logaddexp view_as_complex_copy erfinv silu_backward gelu_backward
-    """.split()
+GENERIC = names(
+    """
+    abs acos acosh angle asin asinh atan atan2 atanh bitwise_left_shift bitwise_not bitwise_right_shift
+    bitwise_xor ceil celu clamp clamp_max clamp_min copysign cos cosh deg2rad digamma elu eq erf erfc erfinv exp2
+    expm1 floor floor_divide fmax fmin fmod frac gcd ge gelu glu_jvp gt hardshrink hardsigmoid hardswish hardtanh
+    heaviside hypot i0 igamma isinf isnan isneginf isposinf lcm le leaky_relu lgamma log log10 log1p log2
+    logaddexp2 logical_not logical_xor logit lt maximum minimum mish mvlgamma nan_to_num ne neg nextafter polar
+    polygamma pow _prelu_kernel rad2deg reciprocal relu remainder round rsqrt sgn sign signbit silu sin sinc sinh
+    softplus softshrink special_entr special_erfcx special_i0e special_i1 special_i1e special_log_ndtr
+    special_ndtri special_xlog1py special_zeta sqrt tan tanh threshold trunc xlogy complex _conj conj_physical
+    lerp frexp ldexp logaddexp silu_backward gelu_backward
+    """
+)
 
 # Functions with f(0) = 0, so an exact 0 stays one without being looked at again.
-KEEP_ZERO = frozenset(
-    "abs neg relu gelu silu tanh sin sinh asin asinh atan sqrt square sgn sign round floor ceil trunc erf expm1 log1p mish "
-    "hardtanh leaky_relu elu celu selu relu6 hardswish softshrink hardshrink positive".split()
+KEEP_ZERO = names(
+    """
+    abs gelu silu tanh sin sinh asin asinh atan sqrt sgn sign round floor ceil trunc erf expm1 log1p mish leaky_relu elu celu
+    hardswish softshrink hardshrink
+    """
 )
-SPECIAL = frozenset({"exp", "exp2", "sigmoid", "softplus", "neg", "relu", "pow", "clamp", "clamp_min"})
+SPECIAL = names("exp exp2 sigmoid softplus neg relu pow clamp clamp_min")
 
 
-@rule(*(f"aten.{name}" for name in dict.fromkeys(GENERIC) if name not in SPECIAL))
+@rule(*(name for name in GENERIC if name not in SPECIAL))
 def generic(call: Any) -> Any:
     """f(x, y, …) element by element: the join of what it reads."""
     if isinstance(call.value, (tuple, list)):
         return tuple(pointwise(call, tuple(v.shape)) for v in call.value)
     result = pointwise(call)
-    if call.name.removeprefix("aten.") in KEEP_ZERO:
+    if call.name in KEEP_ZERO:
         (operand,) = call.operands()[:1]
         keep = operand.shadow.kind == ZERO
         if keep.any() and operand.shape == result.shape:
@@ -126,6 +129,8 @@ def keeps_zero(call: Any) -> Shadow:
 def exponential(call: Any) -> Shadow:
     """exp(−∞) = 0 and exp(x) > 0. A score lowered by a large constant gives exactly 0 where the concrete run does."""
     x = call["self"].known()
+    if call.name == "aten.softplus" and call["beta"] <= 0:
+        return pointwise(call)
     kind = np.where(x.kind >= FIXED, np.uint8(FIXED), np.uint8(POSITIVE))
     kind = np.where(x.kind == NEGINF, np.uint8(ZERO), kind)
     if (x.kind == MASKED).any():
@@ -139,7 +144,9 @@ def power(call: Any) -> Shadow:
     result = pointwise(call)
     base = call["self"]
     if isinstance(base, (int, float)) and base > 0:
-        return Shadow(result.shape, result.lo, result.hi, np.where(result.kind == VARIES, np.uint8(POSITIVE), result.kind))
+        return Shadow(
+            result.shape, result.lo, result.hi, np.where(result.kind == VARIES, np.uint8(POSITIVE), result.kind)
+        )
     return result
 
 
@@ -149,7 +156,9 @@ def clamp(call: Any) -> Shadow:
     result = pointwise(call)
     least = call["min"]
     if isinstance(least, (int, float)) and least > 0:
-        return Shadow(result.shape, result.lo, result.hi, np.where(result.kind == VARIES, np.uint8(POSITIVE), result.kind))
+        return Shadow(
+            result.shape, result.lo, result.hi, np.where(result.kind == VARIES, np.uint8(POSITIVE), result.kind)
+        )
     return result
 
 
@@ -238,7 +247,7 @@ def product(call: Any, a: Any, b: Any, shape: tuple[int, ...]) -> Shadow:
     return assemble(shape, lo, hi, kind)
 
 
-@rule("aten.div", "aten.true_divide")
+@rule("aten.div")
 def divide(call: Any) -> Shadow:
     """a / b joins both; 0 / b = 0 for b ≠ 0, which holds for b > 0 and is recorded as a condition otherwise."""
     shape = tuple(call.value.shape)
@@ -285,7 +294,7 @@ def select(call: Any, condition: Any, a: Any, b: Any, shape: tuple[int, ...]) ->
     return assemble(shape, lo, hi, kind)
 
 
-@rule("aten.where.self", "aten.where.ScalarSelf", "aten.where.ScalarOther", "aten.where.Scalar")
+@rule("aten.where.self")
 def where(call: Any) -> Shadow:
     """A selection."""
     return select(call, call["condition"], call["self"], call["other"], tuple(call.value.shape))
@@ -297,14 +306,14 @@ def masked_fill(call: Any) -> Shadow:
     return select(call, call["mask"], call["value"], call["self"], tuple(call.value.shape))
 
 
-@rule("aten.logical_and", "aten.bitwise_and", "aten.__and__")
+@rule("aten.logical_and", "aten.bitwise_and")
 def conjunction(call: Any) -> Shadow:
     """Like a product: False (0) decides alone."""
     p = product(call, call["self"], call["other"], tuple(call.value.shape))
     return Shadow(p.shape, p.lo, p.hi, np.where(p.kind == POSITIVE, np.uint8(VARIES), p.kind))  # 1 & 2 is 0
 
 
-@rule("aten.logical_or", "aten.bitwise_or", "aten.__or__")
+@rule("aten.logical_or", "aten.bitwise_or")
 def disjunction(call: Any) -> Shadow:
     """A constant True decides alone (for booleans)."""
     result = pointwise(call)

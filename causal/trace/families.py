@@ -10,8 +10,8 @@ from . import (  # noqa: F401
     indexing,
     movement,
     normalising,
-    reductions,
     recurrent,
+    reductions,
     scans,
     sorting,
 )

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from .domain import Shadow
+from .registry import names
 
 # Operations that only move or copy elements: the future passes through them, it does not enter there.
-CARRIERS = frozenset(
-    f"aten.{n}"
-    for n in "clone copy_ copy cat stack _to_copy contiguous constant_pad_nd pad slice_scatter select_scatter roll flip repeat "
-    "view reshape _unsafe_view _reshape_copy _reshape_alias im2col fill_ masked_fill where index_select".split()
+CARRIERS = names(
+    """
+    clone copy_ copy cat stack _to_copy constant_pad_nd slice_scatter select_scatter roll flip repeat view _unsafe_view
+    _reshape_copy _reshape_alias im2col fill_ masked_fill where index_select add sub mul div
+    """
 )
+
 
 
 class Flow:
@@ -36,25 +39,40 @@ class Flow:
         return len(self.operations) - 1
 
     def _carries(self, shadow: Shadow) -> bool:
-        """Whether a marked element lies where the output position may look: at allowed positions of every sequence axis."""
+        """Whether a marked element lies where the output position may look.
+
+        On an axis of the sequence's own length (or two that make it up) an element belongs to its coordinate. On others
+        (padded, in blocks) the future is still apart as long as some axis has its share of unmarked slices.
+        """
         if math.prod(shadow.shape) == 0 or not (shadow.hi >= 0).any():
             return False
         marked = (shadow.hi >= 0) & (shadow.lo <= shadow.hi)
-        forbidden = self._own(shadow.shape)
-        return bool((marked & ~forbidden).any())
+        own = self._own(shadow.shape)
+        if own is not None:
+            return bool((marked & ~own).any())
+        allowed = self.n - int(self.forbidden.sum())
+        for axis, size in enumerate(shadow.shape):
+            if size == 1 or marked.shape[axis] == 1:
+                continue
+            rest = tuple(a for a in range(marked.ndim) if a != axis)
+            free = int((~marked.any(rest)).sum())
+            if free >= max(1, min(allowed, allowed * size // self.n)):
+                return False
+        return True
 
-    def _own(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Elements that belong to a forbidden position by one of their own coordinates."""
-        own: np.ndarray = np.zeros((1,) * len(shape), bool)
+    def _own(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        """Elements that belong to a forbidden position by one of their own coordinates; None without such an axis."""
+        own: np.ndarray | None = None
         for axis, size in enumerate(shape):
+            sizes = [1] * len(shape)
             if size == self.n:
-                sizes = [1] * len(shape)
                 sizes[axis] = size
-                own = own | self.forbidden.reshape(sizes)
             elif axis + 1 < len(shape) and size > 1 and shape[axis + 1] > 1 and size * shape[axis + 1] == self.n:
-                sizes = [1] * len(shape)
                 sizes[axis], sizes[axis + 1] = size, shape[axis + 1]
-                own = own | self.forbidden.reshape(sizes)
+            else:
+                continue
+            mine = self.forbidden.reshape(sizes)
+            own = mine if own is None else own | mine
         return own
 
     def chain(self, output: int) -> Any:

@@ -9,7 +9,7 @@ from .elementwise import assemble
 from .registry import rule
 
 
-@rule("aten._fft_r2c", "aten._fft_c2r", "aten._fft_c2c", "aten.fft_fftshift", "aten.fft_ifftshift")
+@rule("aten._fft_r2c", "aten._fft_c2r", "aten._fft_c2c")
 def transform(call: Any) -> Shadow:
     """Joins the transformed axes."""
     x = call["self"].shadow

@@ -94,7 +94,9 @@ class TorchCall:
     def operands(self) -> list[TorchOperand]:
         """Every tensor argument, lists flattened."""
         if self._flat is None:
-            found = (self._wrap(v) for _, v in leaves((list(self.args), dict(self.kwargs))) if isinstance(v, torch.Tensor))
+            found = (
+                self._wrap(v) for _, v in leaves((list(self.args), dict(self.kwargs))) if isinstance(v, torch.Tensor)
+            )
             self._flat = list(found)
         return self._flat
 
@@ -224,7 +226,9 @@ class Tracer(TorchDispatchMode):
     def _should_skip_dynamo(cls) -> bool:
         return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
 
-    def __init__(self, last: int, policy: Mapping[str, Any], rules: Sequence[Rule], places: Places, flow: Flow | None) -> None:
+    def __init__(
+        self, last: int, policy: Mapping[str, Any], rules: Sequence[Rule], places: Places, flow: Flow | None
+    ) -> None:
         super().__init__()
         self.last, self.rules, self.places, self.flow = last, rules, places, flow
         self.stored = policy["parameters"] == "stored"
@@ -280,7 +284,9 @@ class Tracer(TorchDispatchMode):
             return uniform(tuple(tensor.shape), 0, 0, self.last)
         return memory.read(geometry_of(tensor))
 
-    def assign(self, tensor: torch.Tensor, shadow: Shadow, sources: frozenset[str] = frozenset(), node: int = -1) -> None:
+    def assign(
+        self, tensor: torch.Tensor, shadow: Shadow, sources: frozenset[str] = frozenset(), node: int = -1
+    ) -> None:
         """The tensor's elements now have this shadow."""
         assert shadow.shape == tuple(tensor.shape), (shadow.shape, tuple(tensor.shape))
         memory = self.memory_of(tensor)
@@ -376,13 +382,14 @@ class Tracer(TorchDispatchMode):
         else:
             shadows = self._unknown(call, targets)
         node = self._node(call, operands, targets, shadows)
-        for tensor, shadow in zip(targets, shadows, strict=True):
+        for tensor, shadow in zip(targets, shadows, strict=False):
             self.assign(tensor, shadow, self._sources(operands), node)
         fresh = [v for _, v in leaves(call.value) if isinstance(v, torch.Tensor) and not any(v is t for t in targets)]
         known = {id(self.memory_of(t)) for t in targets} | set(memories)
-        for tensor in fresh:
+        rest = shadows[len(targets) :] or self._unknown(call, fresh)  # a rule gives the targets first
+        for tensor, shadow in zip(fresh, rest, strict=True):
             if id(self.memory_of(tensor)) not in known:
-                self.assign(tensor, self._unknown(call, [tensor])[0], self._sources(operands), node)
+                self.assign(tensor, shadow, self._sources(operands), node)
         return call.value
 
     @staticmethod
@@ -477,7 +484,11 @@ class Tracer(TorchDispatchMode):
         )
 
     def _node(
-        self, call: TorchCall, operands: Sequence[TorchOperand], outputs: Sequence[torch.Tensor], shadows: Sequence[Shadow]
+        self,
+        call: TorchCall,
+        operands: Sequence[TorchOperand],
+        outputs: Sequence[torch.Tensor],
+        shadows: Sequence[Shadow],
     ) -> int:
         if self.flow is None:
             return -1
@@ -510,7 +521,7 @@ def _steers(call: TorchCall, operand: TorchOperand) -> bool:
     """Whether the operand's values decide the shape of the output."""
     if call.name == "aten.index":
         return operand.value.dtype in (torch.bool, torch.uint8) and operand is not call["self"]
-    if call.name in ("aten.repeat_interleave",):
+    if call.name in ("aten.repeat_interleave"):
         return operand is call["repeats"]
     if call.name == "aten.masked_select":
         return operand is call["mask"]
@@ -523,7 +534,9 @@ def cast(shadow: Shadow, old: torch.dtype, new: torch.dtype) -> Shadow:
     if new.is_floating_point and old.is_floating_point:
         return shadow
     keep = (kind <= 0) | (kind == ZERO) | (kind == FIXED)
-    return Shadow(shadow.shape, shadow.lo, shadow.hi, np.where(keep, kind, np.where(kind >= FIXED, np.uint8(FIXED), np.uint8(0))))
+    return Shadow(
+        shadow.shape, shadow.lo, shadow.hi, np.where(keep, kind, np.where(kind >= FIXED, np.uint8(FIXED), np.uint8(0)))
+    )
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
@@ -644,7 +657,9 @@ def run(
         stack.enter_context(tracer)
         value = model(*args, **kwargs)
     outputs = tuple(
-        Output(path, tensor, tracer.shadow_of(tensor)) for path, tensor in leaves(value) if isinstance(tensor, torch.Tensor)
+        Output(path, tensor, tracer.shadow_of(tensor))
+        for path, tensor in leaves(value)
+        if isinstance(tensor, torch.Tensor)
     )
     if flow is not None:
         flow.outputs = [m.node if (m := tracer.memory_of(o.value)) is not None else -1 for o in outputs]
@@ -655,7 +670,9 @@ def run(
         *tracer.assumptions,
     ]
     if FUSED & set(tracer.counts):
-        assumptions.append("the fused path of nn.MultiheadAttention, taken without gradients, computes what its plain path does")
+        assumptions.append(
+            "the fused path of nn.MultiheadAttention, taken without gradients, computes what its plain path does"
+        )
     if "aten._safe_softmax" in tracer.counts:
         assumptions.append("fused kernels of scaled_dot_product_attention compute what its math path does")
     if others == "given" and len(copies) > 1:
@@ -669,7 +686,9 @@ def run(
         conditions=tuple(tracer.conditions.values()),
         parameter_zeros=tuple(sorted(tracer.parameter_zeros)),
         starved=tuple(
-            (op, int(row)) for op, rows in tracer.starved.values() for row in np.unique(np.nonzero(rows.squeeze(-1))[-1])
+            (op, int(row))
+            for op, rows in tracer.starved.values()
+            for row in np.unique(np.nonzero(rows.squeeze(-1))[-1])
         ),
         written=_written(tracer, model, copies),
         assumptions=tuple(assumptions),
@@ -698,7 +717,9 @@ def _chosen(inputs: Sequence[Any], keywords: Mapping[str, Any], which: int | str
     if not isinstance(chosen, torch.Tensor):
         raise TypeError(f"input {which!r} is a {type(chosen).__name__}; choose an input that is a tensor")
     if not -chosen.dim() <= axis < chosen.dim():
-        raise ValueError(f"sequence_axis = {axis} is no axis of an input of shape {tuple(chosen.shape)}; choose another")
+        raise ValueError(
+            f"sequence_axis = {axis} is no axis of an input of shape {tuple(chosen.shape)}; choose another"
+        )
     return chosen
 
 

@@ -18,7 +18,6 @@ from .domain import (
     NONE_LO,
     RANK,
     VARIES,
-    ZERO,
     Array,
     Shadow,
     align,
@@ -37,7 +36,7 @@ def _is_mask(operand: Any) -> bool:
     return str(operand.value.dtype) in ("torch.bool", "torch.uint8")
 
 
-@rule("aten.index", "aten._unsafe_index", "aten.index.Tensor_hacked_twin")
+@rule("aten.index", "aten._unsafe_index")
 def index(call: Any) -> Shadow:
     """x[i, j, …] with tensors for some of the axes."""
     x, indices = call["self"], call["indices"]
@@ -91,7 +90,7 @@ def _joined_axis(s: Shadow, axis: int) -> Shadow:
     )
 
 
-@rule("aten.gather", "aten.take_along_dim")
+@rule("aten.gather")
 def gather(call: Any) -> Shadow:
     """out[…, i, …] = x[…, index[…, i, …], …]."""
     x, i = call["self"], call["index"]
@@ -150,7 +149,7 @@ def rows(call: Any) -> Shadow:
     return Shadow(shape, lo, hi, np.zeros((1,) * len(shape), np.uint8))
 
 
-@rule("aten.embedding_bag", "aten._embedding_bag", "aten._embedding_bag_forward_only")
+@rule("aten._embedding_bag", "aten._embedding_bag_forward_only")
 def bags(call: Any) -> Any:
     """Bag b sums the looked-up rows of its indices, offsets[b] … offsets[b + 1] − 1; unknown offsets join all bags."""
     lo, hi = join_all(o.shadow for o in call.operands())
@@ -230,9 +229,18 @@ def index_put(call: Any) -> Shadow:
     if all(i.shadow.is_fixed for i in given):
         slots = _names(x.shape)[tuple(slice(None) if i is None else i.value for i in indices)].numpy()
         v = values.known() if not accumulate else values.shadow
-        source = Shadow(slots.shape, *(align(a.reshape(a.shape[max(0, a.ndim - slots.ndim) :]), slots.ndim) for a in (v.lo, v.hi, v.kind)))
+        source = Shadow(
+            slots.shape,
+            *(align(a.reshape(a.shape[max(0, a.ndim - slots.ndim) :]), slots.ndim) for a in (v.lo, v.hi, v.kind)),
+        )
         return written(x.shadow, slots, source, accumulate)
-    if len(given) == 1 and _is_mask(given[0]) and not accumulate and values.value.numel() == 1 and indices[0] is given[0]:
+    if (
+        len(given) == 1
+        and _is_mask(given[0])
+        and not accumulate
+        and values.value.numel() == 1
+        and indices[0] is given[0]
+    ):
         return _masked_write(call, x, given[0], values)
     return everywhere(x.shadow, [*given, values])
 
@@ -336,21 +344,13 @@ def masked_select(call: Any) -> Shadow:
     x, mask = call["self"], call["mask"]
     shape = np.broadcast_shapes(x.shape, mask.shape)
     names = np.broadcast_to(mask.value.cpu().numpy(), shape)
-    return Shadow(tuple(call.value.shape), *(compress(np.broadcast_to(a, shape)[names]) for a in (x.shadow.lo, x.shadow.hi, x.shadow.kind)))
-
-
-@rule("aten.nonzero", "aten.repeat_interleave.Tensor", "aten.argwhere")
-def places(call: Any) -> Any:
-    """Places of true elements of a constant mask (others are refused before: the shape would depend on values)."""
-    return uniform(tuple(call.value.shape), FIXED)
-
-
-@rule("aten.one_hot")
-def one_hot(call: Any) -> Shadow:
-    """Row i tells the class of element i."""
-    s = call["self"].shadow
     return Shadow(
-        tuple(call.value.shape), *(a.reshape((*a.shape, 1)) for a in (s.lo, s.hi, kinds_from(s.kind >= FIXED)))
+        tuple(call.value.shape),
+        *(compress(np.broadcast_to(a, shape)[names]) for a in (x.shadow.lo, x.shadow.hi, x.shadow.kind)),
     )
 
 
+@rule("aten.nonzero", "aten.repeat_interleave.Tensor")
+def places(call: Any) -> Any:
+    """Places of true elements of a constant mask (others are refused before: the shape would depend on values)."""
+    return uniform(tuple(call.value.shape), FIXED)

@@ -91,7 +91,7 @@ class Memory:
 
     def write(self, geometry: Geometry, shadow: Shadow) -> None:
         """The tensor at `geometry` now has this shadow."""
-        if self.everywhere is None and self.base is None and self.flat is None or geometry.is_whole(self.nbytes):
+        if (self.everywhere is None and self.base is None and self.flat is None) or geometry.is_whole(self.nbytes):
             self.everywhere, self.flat, self.base, self.dtype = None, None, (geometry, shadow), geometry.dtype
         elif math.prod(geometry.shape):
             if self.dtype not in ("", geometry.dtype):
@@ -136,4 +136,3 @@ def _window(array: Array, geometry: Geometry, several: int) -> Array:
     if several > 1:
         shape, strides = (*shape, several), (*strides, step)
     return np.lib.stride_tricks.as_strided(array[geometry.offset * several :], shape, strides)
-

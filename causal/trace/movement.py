@@ -27,12 +27,11 @@ from .domain import (
     uniform,
 )
 from .elementwise import assemble, known, select
-from .registry import rule
+from .registry import names, rule
 
 
 @rule(
-    "aten.view.default", "aten._unsafe_view", "aten.reshape", "aten._reshape_alias", "aten._reshape_copy", "aten.view_copy",
-    "aten.flatten", "aten.unflatten", "aten.ravel",
+    "aten.view.default", "aten._unsafe_view", "aten._reshape_copy", "aten.view_copy",
 )  # fmt: skip
 def reshaped(call: Any) -> Shadow:
     """Row-major order is kept."""
@@ -40,16 +39,16 @@ def reshaped(call: Any) -> Shadow:
 
 
 @rule(
-    "aten.clone", "aten.contiguous", "aten.detach", "aten.alias", "aten.lift_fresh", "aten.lift", "aten.alias_copy",
-    "aten.detach_copy", "aten.lift_fresh_copy", "aten._conj_physical", "aten.resolve_conj", "aten.view_as",
-    "aten.unsafe_chunk_identity", "aten._fused_dropout_identity", "aten.native_alpha_identity", "aten._pin_memory",
+    "aten.clone", "aten.detach", "aten.alias", "aten.lift_fresh", "aten.lift", "aten.alias_copy",
+    "aten.detach_copy", "aten.lift_fresh_copy", "aten._conj_physical",
+      "aten._pin_memory",
 )  # fmt: skip
 def same(call: Any) -> Shadow:
     """The same elements."""
     return call["self"].shadow
 
 
-@rule("aten._to_copy", "aten.to")
+@rule("aten._to_copy")
 def converted(call: Any) -> Shadow:
     """Another type: rounding and truncation are functions of the element. Constants are looked at again."""
     x = call["self"]
@@ -103,33 +102,36 @@ def moved(call: Any, squeeze: bool = False) -> Any:
     return shadows_of(results, squeeze)
 
 
-VIEWS = """
-    t transpose permute expand slice select unsqueeze squeeze split split_with_sizes unbind narrow diagonal unfold movedim
-    moveaxis swapaxes numpy_T mT chunk tensor_split expand_as
-    """.split()
+VIEWS = names(
+    """
+    t transpose permute expand slice select unsqueeze squeeze split split_with_sizes unbind diagonal unfold
+    """
+)
 
 
-@rule(*(f"aten.{name}" for name in VIEWS))
+@rule(*VIEWS)
 def view(call: Any) -> Any:
     """A strided view of the same elements."""
     return moved(call)
 
 
-COPIES = """
-    repeat flip roll rot90 stack unsafe_split unsafe_split_with_sizes unsafe_chunk permute_copy transpose_copy expand_copy
-    slice_copy select_copy unsqueeze_copy squeeze_copy t_copy unbind_copy split_copy split_with_sizes_copy unfold_copy
-    diagonal_copy tile channel_shuffle pixel_shuffle pixel_unshuffle hstack vstack broadcast_tensors atleast_1d
-    trace_copy meshgrid slice_scatter select_scatter diagonal_scatter as_strided_copy block_diag_copy
-    """.split()
+COPIES = names(
+    """
+    repeat flip roll rot90 stack unsafe_split unsafe_split_with_sizes permute_copy transpose_copy expand_copy
+    slice_copy select_copy unsqueeze_copy squeeze_copy t_copy unbind_copy split_copy split_with_sizes_copy
+    unfold_copy diagonal_copy channel_shuffle pixel_shuffle pixel_unshuffle slice_scatter select_scatter
+    diagonal_scatter
+    """
+)
 
 
-@rule(*(f"aten.{name}" for name in COPIES))
+@rule(*COPIES)
 def copied(call: Any) -> Any:
     """The same elements in another order, repeated or left out."""
     return moved(call, squeeze=True)
 
 
-@rule("aten.cat", "aten.concat")
+@rule("aten.cat")
 def cat(call: Any) -> Shadow:
     """Joined end to end; operands that are empty and one-dimensional do not count."""
     shape = tuple(call.value.shape)
@@ -174,8 +176,8 @@ def constant_pad(call: Any) -> Shadow:
 
 @rule(
     "aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d", "aten.replication_pad1d",
-    "aten.replication_pad2d", "aten.replication_pad3d", "aten.repeat_interleave.self_int", "aten.im2col", "aten.tril_copy",
-    "aten.upsample_nearest1d", "aten.upsample_nearest2d", "aten.channel_shuffle_copy", "aten._upsample_nearest_exact1d",
+    "aten.replication_pad2d", "aten.replication_pad3d", "aten.im2col",
+    "aten.upsample_nearest1d", "aten.upsample_nearest2d", "aten._upsample_nearest_exact1d",
 )  # fmt: skip
 def transported(call: Any) -> Shadow:
     """Each output element is one input element or 0: numbers that name the elements are sent through the operation."""
@@ -203,7 +205,7 @@ def triangle(call: Any) -> Shadow:
     return Shadow(x.shape, lo, hi, np.where(keep, x.kind, np.uint8(ZERO)))
 
 
-@rule("aten.diag_embed", "aten.diag", "aten.block_diag")
+@rule("aten.diag_embed", "aten.block_diag")
 def diagonal(call: Any) -> Shadow:
     """The elements, and exact zeros elsewhere."""
     operands = call.operands()
@@ -255,4 +257,6 @@ def masked_scatter(call: Any) -> Shadow:
     lo = min(int(a.lo.min()) for a in s)
     hi = max(int(a.hi.max()) for a in s)
     t = target.shadow
-    return assemble(shape, np.minimum(t.lo, RANK(lo)), np.maximum(t.hi, RANK(hi)), np.zeros((1,) * len(shape), np.uint8))
+    return assemble(
+        shape, np.minimum(t.lo, RANK(lo)), np.maximum(t.hi, RANK(hi)), np.zeros((1,) * len(shape), np.uint8)
+    )

@@ -37,6 +37,7 @@ from .domain import (
     uniform,
 )
 from .elementwise import assemble
+from .reductions import holds, visible
 from .registry import rule
 
 
@@ -67,6 +68,9 @@ def softmax_shadow(call: Any, x: Shadow, axis: int, safe: bool) -> Shadow:
             kind = np.where(starved, np.uint8(ZERO if safe else FIXED), kind)
             zero = zero & ~starved
         kind = np.where(zero, np.uint8(ZERO), kind)
+        # One visible score: its weight is exp(0) / exp(0) = 1 whatever the score is.
+        seen = x.shape[axis] - zero.sum(axis, keepdims=True) * (x.shape[axis] if zero.shape[axis] == 1 else 1)
+        kind = np.where((seen == 1) & ~zero & (kind == POSITIVE), np.uint8(PLAIN), kind)
     return assemble(x.shape, lo, hi, kind)
 
 
@@ -89,6 +93,15 @@ def log_softmax(call: Any) -> Shadow:
     hi = x.hi.max(axis, keepdims=True, initial=NONE_HI)
     fixed = (x.kind >= FIXED).all(axis, keepdims=True)
     kind = np.where(fixed, np.uint8(FIXED), np.uint8(VARIES))
+    lowered = (x.kind == MASKED) | (x.kind == BIG)
+    if lowered.any() and call.finite_masks:
+        lo, hi, dropped = visible(call, x, (axis,))
+        if dropped.any() and holds(call["self"], x, (axis,)):
+            call.tracer.mask_condition(call.name, call.value.dtype, None)
+        elif dropped.any():
+            lo, hi = x.lo.min(axis, keepdims=True, initial=NONE_LO), x.hi.max(axis, keepdims=True, initial=NONE_HI)
+        lo, hi = np.where(lowered, np.minimum(lo, x.lo), lo), np.where(lowered, np.maximum(hi, x.hi), hi)
+        kind = np.where(lowered & ~fixed, np.uint8(MASKED), kind)
     kind = np.where(~fixed & (x.kind == NEGINF), np.uint8(NEGINF), kind)
     return assemble(x.shape, lo, hi, kind)
 
@@ -108,7 +121,7 @@ def _normalised(x: Shadow, axes: tuple[int, ...], parameters: list[Any]) -> tupl
     return assemble(x.shape, a, b, kinds_from(all_)), lo, hi, kinds_from(fixed)
 
 
-@rule("aten.native_layer_norm", "aten._fused_rms_norm", "aten.rms_norm", "aten.layer_norm")
+@rule("aten.native_layer_norm", "aten._fused_rms_norm")
 def layer_norm(call: Any) -> Any:
     """Joins the normalised axes, the last ones."""
     x = call["input"].shadow
@@ -184,21 +197,27 @@ def batch_norm(call: Any) -> Any:
     training = bool(call["training"])
     out, *rest = _batch_norm(call, training)
     statistic = rest[-1]
-    for name, shadow in zip([n for n in ("running_mean", "running_var") if call[n] is not None], rest[:-1], strict=True):
+    for name, shadow in zip(
+        [n for n in ("running_mean", "running_var") if call[n] is not None], rest[:-1], strict=True
+    ):
         if training:
             call.tracer.assign(call[name].value, shadow)
     return (out, *(uniform(tuple(v.shape), VARIES) if not v.numel() else reshape(statistic, tuple(v.shape)) for v in call.value[1:3]),
             *(uniform(tuple(v.shape), VARIES, 0, call.tracer.last) for v in call.value[3:]))  # fmt: skip
 
 
-@rule("aten._native_batch_norm_legit_no_training", "aten._batch_norm_no_update", "aten._native_batch_norm_legit.no_stats")
+@rule(
+    "aten._native_batch_norm_legit_no_training", "aten._batch_norm_no_update", "aten._native_batch_norm_legit.no_stats"
+)
 def batch_norm_pure(call: Any) -> Any:
     """Without writes: evaluation mode, or the batch's own statistics without a running mean."""
     training = call.name == "aten._native_batch_norm_legit"
     out, *_, statistic = _batch_norm(call, training)
     rest = []
     for v in call.value[1:]:
-        rest.append(reshape(statistic, tuple(v.shape)) if v.numel() == statistic.shape[0] else uniform(tuple(v.shape), VARIES))
+        rest.append(
+            reshape(statistic, tuple(v.shape)) if v.numel() == statistic.shape[0] else uniform(tuple(v.shape), VARIES)
+        )
     return (out, *rest)
 
 
@@ -210,5 +229,7 @@ def batch_norm_legit(call: Any) -> Any:
     statistic, after = rest[-1], rest[:-1]
     fresh = [out]
     for v in call.value[1:]:
-        fresh.append(reshape(statistic, tuple(v.shape)) if v.numel() == statistic.shape[0] else uniform(tuple(v.shape), VARIES))
+        fresh.append(
+            reshape(statistic, tuple(v.shape)) if v.numel() == statistic.shape[0] else uniform(tuple(v.shape), VARIES)
+        )
     return (*after, *fresh)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-
 from typing import Any
 
 HERE = os.path.dirname(__file__)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .domain import BIG, FIXED, MASKED, NEGINF, NONE_HI, NONE_LO, POSITIVE, RANK, VARIES, ZERO, Array, Shadow, uniform
 from .elementwise import assemble
-from .registry import rule
+from .registry import names, rule
 
 
 def axes_of(rank: int, dim: Any) -> tuple[int, ...]:
@@ -50,17 +50,19 @@ def arguments(call: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
     return x, axes_of(len(x.shape), dim), tuple(value.shape)
 
 
-REDUCTIONS = """
-    mean prod var std amin min nansum nanmean all any count_nonzero argmax argmin linalg_vector_norm norm median mode
-    nanmedian kthvalue aminmax var_mean std_mean trace logdet det linalg_det dist hash_tensor
-    """.split()
+REDUCTIONS = names(
+    """
+    mean prod var std amin min nansum all any count_nonzero argmax argmin linalg_vector_norm norm median mode
+    nanmedian kthvalue aminmax var_mean std_mean trace dist hash_tensor
+    """
+)
 
 
-@rule(*(f"aten.{name}" for name in REDUCTIONS))
+@rule(*REDUCTIONS)
 def reduction(call: Any) -> Any:
     """Depends on everything along the axes; an index of the largest element depends on all of them as well."""
     operands = call.operands()
-    if len(operands) > 1 or call.name in ("aten.trace", "aten.logdet", "aten.det", "aten.linalg_det"):
+    if len(operands) > 1 or call.name == "aten.trace":
         from .domain import join_all
 
         lo, hi = join_all(o.shadow for o in operands)
@@ -116,7 +118,7 @@ def largest(call: Any) -> Any:
     result = reduced(s, axes, shape)
     if s.shape and (s.kind == MASKED).any() and call.finite_masks and call.name != "aten.max":
         lo, hi, dropped = visible(call, s, axes)
-        if dropped.any() and _holds(x, s, axes):
+        if dropped.any() and holds(x, s, axes):
             value = call.value
             call.tracer.mask_condition(call.name, value.dtype, None)
             lo, hi, kind = fit(shape, len(s.shape), axes, (lo, hi, np.zeros_like(lo, np.uint8)))
@@ -126,7 +128,7 @@ def largest(call: Any) -> Any:
     return result
 
 
-def _holds(x: Any, s: Shadow, axes: tuple[int, ...]) -> bool:
+def holds(x: Any, s: Shadow, axes: tuple[int, ...]) -> bool:
     """Whether, on the inputs given, every masked score lies 104 or more below its row's largest visible one."""
     import torch
 
@@ -134,4 +136,3 @@ def _holds(x: Any, s: Shadow, axes: tuple[int, ...]) -> bool:
     masked = torch.from_numpy(np.array(np.broadcast_to((s.kind == MASKED) | (s.kind == BIG), s.shape)))
     best = value.masked_fill(masked, -torch.inf).amax(axes, keepdim=True)
     return bool(((value <= best - 104) | ~masked | (best == -torch.inf)).all())
-

@@ -72,7 +72,7 @@ BUILT_IN: dict[str, RuleFunction] = {}
 
 
 def rule(*names: str) -> Callable[[RuleFunction], RuleFunction]:
-    """Register a built-in rule; for your own operation, pass `Rule(("mylib::scan",), function)` to `run(rules=…)`.
+    """Register a built-in rule; for your own operation, pass `Rule(("mylib::scan"), function)` to `run(rules=…)`.
 
     Names are "namespace.operation" or "namespace.operation.overload".
     """
@@ -96,3 +96,12 @@ def find(names: Iterable[str], extra: Sequence[Rule] = ()) -> RuleFunction | Non
             if name in table:
                 return table[name]
     return None
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The words of a text as names of PyTorch's own operations.
+
+    >>> names("add mul")
+    ('aten.add', 'aten.mul')
+    """
+    return tuple(f"aten.{word}" for word in text.split())

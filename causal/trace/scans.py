@@ -21,7 +21,7 @@ def prefix(s: Shadow, axis: int) -> Shadow:
     return assemble(s.shape, lo, hi, kinds_from(fixed))
 
 
-@rule("aten.cumsum", "aten.cumprod", "aten.logcumsumexp", "aten.cummax", "aten.cummin", "aten.nancumsum")
+@rule("aten.cumsum", "aten.cumprod", "aten.logcumsumexp", "aten.cummax", "aten.cummin")
 def scan(call: Any) -> Any:
     """A prefix join; a running product stays 0 after an exact 0, a running sum of numbers above 0 stays above 0."""
     x = call["self"]

@@ -11,18 +11,13 @@ from .elementwise import assemble
 from .registry import rule
 
 
-@rule("aten.sort", "aten.argsort", "aten.topk", "aten.msort", "aten.quantile", "aten.nanquantile")
+@rule("aten.sort", "aten.topk")
 def sort(call: Any) -> Any:
     """Joins the axis; values and indices alike."""
     x = call["self"].shadow
     outputs = list(call.value) if isinstance(call.value, (tuple, list)) else [call.value]
     if not x.shape:
         results = tuple(Shadow((), x.lo, x.hi, kinds_from(x.kind >= FIXED)) for _ in outputs)
-    elif call.name.endswith("quantile"):
-        from .domain import join_all
-
-        lo, hi = join_all(o.shadow for o in call.operands())
-        results = tuple(uniform(tuple(v.shape), VARIES, lo, hi) for v in outputs)
     else:
         axis = (call["dim"] if call.has("dim") else 0) % len(x.shape)
         lo, hi = x.lo.min(axis, keepdims=True), x.hi.max(axis, keepdims=True)
@@ -55,7 +50,15 @@ def search(call: Any) -> Shadow:
     return assemble(shape, parts[0], parts[1], kinds_from(parts[2]))
 
 
-@rule("aten.histc", "aten.bincount", "aten.unique_consecutive", "aten._unique2", "aten.unique_dim", "aten.isin", "aten.histogram")
+@rule(
+    "aten.histc",
+    "aten.bincount",
+    "aten.unique_consecutive",
+    "aten._unique2",
+    "aten.unique_dim",
+    "aten.isin",
+    "aten.histogram",
+)
 def count(call: Any) -> Any:
     """Counts and distinct values depend on everything."""
     from .domain import join_all

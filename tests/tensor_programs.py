@@ -401,7 +401,14 @@ def writing(m: Maker) -> torch.Tensor:
 
 def _own(m: Maker) -> torch.Tensor:
     """A tensor that may be written: one of the pool that does not overlap itself, or a fresh one."""
-    fitting = [t for t in m.pool if t.is_floating_point() and t.dim() and t.numel() and all(s or n == 1 for s, n in zip(t.stride(), t.shape, strict=True))]
+    fitting = [
+        t
+        for t in m.pool
+        if t.is_floating_point()
+        and t.dim()
+        and t.numel()
+        and all(s or n == 1 for s, n in zip(t.stride(), t.shape, strict=True))
+    ]
     if fitting and m.rng.random() < 0.7:
         return m.rng.choice(fitting)
     fresh = m.rng.choice([torch.zeros, torch.ones])(N, D, dtype=torch.float64)

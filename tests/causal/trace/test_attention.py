@@ -1,0 +1,79 @@
+"""Fused attention kernels and layers, against the same attention written out."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tensor_probe import check, normal
+
+X = normal(6, 4)
+B = (6, 6)
+FUTURE = torch.ones(B).triu(1).bool()
+ENCODER = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).double().eval()
+MHA = torch.nn.MultiheadAttention(4, 2, batch_first=True).double().eval()
+KERNEL = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+
+
+def heads(x):
+    return x[None, None]
+
+
+def hidden(value):
+    return torch.zeros(B, dtype=torch.float64).masked_fill(FUTURE, value)
+
+
+def padding(x):
+    return torch.tensor([[False, False, False, True, True, True]])
+
+
+def plain(f):
+    def g(x):
+        with torch.no_grad():
+            return f(x)
+
+    return g
+
+
+CASES = {
+    "sdpa": lambda x: F.scaled_dot_product_attention(heads(x), heads(x), heads(x)),
+    "sdpa causal": lambda x: F.scaled_dot_product_attention(heads(x), heads(x), heads(x), is_causal=True),
+    "sdpa bool": lambda x: F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=~FUTURE),
+    "sdpa float": lambda x: F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=hidden(-torch.inf)),
+    "sdpa tail": lambda x: F.scaled_dot_product_attention(heads(x)[..., 3:, :], heads(x), heads(x), is_causal=True),
+    "sdpa grouped": lambda x: F.scaled_dot_product_attention(
+        heads(x).expand(1, 4, 6, 4), heads(x).expand(1, 2, 6, 4), heads(x).expand(1, 2, 6, 4), is_causal=True, enable_gqa=True
+    ),
+    "kernel": lambda x: KERNEL(heads(x), heads(x), heads(x), 0.0, True)[0],
+    "kernel bias": lambda x: KERNEL(heads(x), heads(x), heads(x), 0.0, False, attn_mask=hidden(-torch.inf))[0],
+    "kernel finite": lambda x: KERNEL(heads(x), heads(x), heads(x), 0.0, False, attn_mask=hidden(-1e9))[0],
+    "encoder": plain(lambda x: ENCODER(x[None])),
+    "encoder masked": plain(lambda x: ENCODER(x[None], src_mask=hidden(-torch.inf))),
+    "encoder bool": plain(lambda x: ENCODER(x[None], src_mask=FUTURE)),
+    "encoder padding": plain(lambda x: ENCODER(x[None], src_key_padding_mask=padding(x))),
+    "mha": plain(lambda x: MHA(x[None], x[None], x[None])[0]),
+    "mha masked": plain(lambda x: MHA(x[None], x[None], x[None], attn_mask=FUTURE, need_weights=False)[0]),
+    "mha weights": plain(lambda x: MHA(x[None], x[None], x[None], attn_mask=FUTURE)),
+    "mha cross": plain(lambda x: MHA(x[None, :2], x[None], x[None])[0]),
+}
+LOOSE = {"mha weights", "kernel finite"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_claims_hold(name):
+    check(CASES[name], X, exact=name not in LOOSE)
+
+
+def test_the_fused_path_names_its_assumption():
+    run = check(CASES["encoder masked"], X)
+    assert any("fused" in a for a in run.assumptions)
+
+
+def test_a_bias_that_is_large_but_finite_is_a_condition_in_a_kernel_too():
+    assert check(CASES["kernel finite"], X, exact=False).conditions[0].kind == "finite-mask"
+
+
+def test_a_hint_without_a_mask_changes_nothing():
+    run = check(plain(lambda x: ENCODER(x[None], is_causal=True)), X)
+    assert run.outputs[0].along(1)[1].tolist() == [5] * 6

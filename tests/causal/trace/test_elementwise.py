@@ -1,0 +1,144 @@
+"""Elementwise rules: joins, exact zeros, −∞, constant and data-dependent selections."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attnproof.causal import trace
+from tensor_probe import check, normal
+
+X = normal(6, 4)
+C = normal(6, 4, seed=1)
+MASK = C > 0
+UNARY = """
+    abs acos acosh angle asin asinh atan atanh ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 floor frac isinf
+    isnan isneginf isposinf lgamma log log10 log1p log2 logical_not logit nan_to_num neg rad2deg reciprocal round rsqrt sgn
+    sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc relu i0
+    """
+SPECIAL = "entr erfcx i0e i1 i1e log_ndtr ndtr ndtri"
+FUNCTIONAL = """
+    celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu6 selu silu softplus softshrink
+    softsign tanhshrink
+    """
+CONSTANT = {"isnan", "isneginf", "isposinf", "isinf"}  # of finite numbers, always false: read all the same
+STEPS = {"sign", "signbit", "ceil", "floor", "round", "trunc", "logical_not", "sgn", "angle", "deg2rad"}
+CASES = {
+    **{name: (lambda x, f=getattr(torch, name): f(x)) for name in UNARY.split()},
+    **{f"special.{name}": (lambda x, f=getattr(torch.special, name): f(x)) for name in SPECIAL.split()},
+    **{f"F.{name}": (lambda x, f=getattr(F, name): f(x)) for name in FUNCTIONAL.split()},
+    "polygamma": lambda x: torch.polygamma(1, x),
+    "mvlgamma": lambda x: torch.mvlgamma(x.abs() + 3, 2),
+    "prelu": lambda x: F.prelu(x, C[0, :1]),
+    "threshold": lambda x: F.threshold(x, 0.1, 0.5),
+    "add": lambda x: x + C,
+    "add shifted": lambda x: x + x.roll(1, 0),
+    "sub": lambda x: x - x.flip(0),
+    "rsub": lambda x: torch.rsub(x, C, alpha=2),
+    "mul": lambda x: x * x.flip(0),
+    "mul by zeros": lambda x: x * MASK,
+    "mul by a factor 0": lambda x: 0 * x + C,
+    "div": lambda x: x / (C.abs() + 1),
+    "zeros divided": lambda x: (x * MASK) / (x.flip(0).abs().exp() + 1),
+    "floor_divide": lambda x: torch.floor_divide(x * 9, C.abs() + 1),
+    "remainder": lambda x: torch.remainder(x, C.abs() + 1),
+    "fmod": lambda x: torch.fmod(x, C.abs() + 1),
+    "pow": lambda x: x**2,
+    "pow of a number": lambda x: 2.0**x,
+    "pow of two": lambda x: x.abs() ** x.flip(0),
+    "clamp": lambda x: x.clamp(-3, 3),
+    "clamp by data": lambda x: torch.clamp(x, max=x.flip(0)),
+    "clamp_min": lambda x: torch.clamp_min(x, -0.5),
+    "clamp_max": lambda x: torch.clamp_max(x, 0.5),
+    "maximum": lambda x: torch.maximum(x, x.flip(0)),
+    "minimum": lambda x: torch.minimum(x, x.flip(0)),
+    "fmax": lambda x: torch.fmax(x, C),
+    "fmin": lambda x: torch.fmin(x, C),
+    "where constant": lambda x: torch.where(MASK, x, x.flip(0)),
+    "where data": lambda x: torch.where(x.flip(0) > 0, x, -x),
+    "masked_fill": lambda x: x.masked_fill(MASK, 0.0),
+    "masked_fill data": lambda x: x.masked_fill(x.flip(0) > 0, 0.0),
+    "lerp": lambda x: torch.lerp(x, C, 0.3),
+    "atan2": lambda x: torch.atan2(x, C),
+    "hypot": lambda x: torch.hypot(x, C),
+    "copysign": lambda x: x.copysign(x.flip(0)),
+    "nextafter": lambda x: torch.nextafter(x * 1e-3, C) * 1e3,
+    "logaddexp": lambda x: torch.logaddexp(x, x.flip(0)),
+    "logaddexp2": lambda x: torch.logaddexp2(x, C),
+    "xlogy": lambda x: torch.xlogy(C, x.abs() + 1),
+    "xlog1py": lambda x: torch.special.xlog1py(C, x.abs()),
+    "zeta": lambda x: torch.special.zeta(x.abs() + 2, C.abs() + 1),
+    "igamma": lambda x: torch.igamma(C.abs() + 1, x.abs()),
+    "heaviside": lambda x: torch.heaviside(x, C),
+    "comparisons": lambda x: [(f(x, x.flip(0))) for f in (torch.eq, torch.ne, torch.lt, torch.le, torch.gt, torch.ge)],
+    "and": lambda x: torch.logical_and(x > 0, MASK),
+    "bitwise and": lambda x: (x > 0) & (x.flip(0) > 0),
+    "or": lambda x: torch.logical_or(x > 0, MASK),
+    "bitwise or": lambda x: (x > 0) | MASK,
+    "xor": lambda x: torch.logical_xor(x > 0, MASK),
+    "bitwise": lambda x: [~(x > 0), (x > 0) ^ MASK, (x * 9).long() << 1, (x * 99).long() >> 1],
+    "integers": lambda x: [torch.gcd((x * 9).long(), torch.tensor(12)), torch.lcm((x * 9).long(), torch.tensor(2))],
+    "addcmul": lambda x: torch.addcmul(C, x, MASK.double()),
+    "addcdiv": lambda x: torch.addcdiv(C, x, C.abs() + 1),
+    "complex": lambda x: torch.complex(x, C),
+    "polar": lambda x: torch.polar(x.abs(), C),
+    "conj": lambda x: torch.complex(x, C).conj().resolve_conj() * 1j,
+    "frexp": lambda x: torch.frexp(x),
+    "ldexp": lambda x: torch.ldexp(x, torch.tensor([2])),
+    "glu": lambda x: F.glu(x, 1),
+    "glu over positions": lambda x: F.glu(x, 0),
+    "backwards": lambda x: [torch.ops.aten.gelu_backward(x, C), torch.ops.aten.silu_backward(x, C)],
+    "in place": lambda x: F.hardswish(x.clone(), inplace=True),
+    "conj_physical": lambda x: torch.conj_physical(torch.complex(x, C)),
+    "glu_jvp": lambda x: torch.ops.aten.glu_jvp(F.glu(x, 1), x, x, 1),
+    "erfinv of small": lambda x: torch.erfinv(x.tanh()),
+}
+# Read, but not always moved by a change: the claim holds the dependency, brute force may miss it.
+LOOSE = {*CONSTANT, *STEPS, "acos", "acosh", "asin", "atanh", "erfinv", "log", "log10", "log1p", "log2", "logit", "rsqrt",
+         "sqrt", "special.ndtri", "special.entr", "mvlgamma", "nan_to_num", "comparisons", "bitwise", "integers",
+         "relu", "F.relu6", "F.hardtanh", "F.hardsigmoid", "F.softshrink", "F.hardshrink", "F.hardswish", "nextafter",
+         "and", "or", "bitwise and", "clamp by data", "clamp_max", "clamp_min", "maximum", "minimum", "where constant", "heaviside",
+         "fmax", "fmin", "floor_divide", "frexp", "in place", "threshold", "copysign", "igamma", "pow of two", "bitwise or",
+         "xor", "erfc", "erf", "F.gelu", "backwards", "zeros divided", "erfinv of small", "where data", "special.i1e", "special.erfcx",
+         "pow of a number", "i0", "masked_fill data", "zeta", "sinc", "lgamma", "polygamma", "digamma", "logaddexp2", "logaddexp", "sigmoid",
+         "special.log_ndtr", "special.ndtr", "F.logsigmoid", "F.selu", "F.celu", "F.elu", "F.mish", "F.silu", "F.softplus"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_claims_hold(name):
+    check(CASES[name], X, exact=name not in LOOSE)
+
+
+def test_a_selector_that_reads_the_last_position_is_caught():
+    run = check(lambda x: torch.where(x[-1:, :1] > 0, x, -x), X, exact=False)
+    assert run.outputs[0].along(0)[1].tolist() == [5] * 6
+
+
+def test_integer_bits_are_not_taken_for_a_product_of_positive_numbers():
+    def f(x):
+        bits = (x.exp() * 4).long() & (x.flip(0).exp() * 4).long()
+        return torch.zeros(6, 4, dtype=torch.float64) / bits
+
+    check(f, X, exact=False, finite_masks=False)
+    (condition,) = trace.run(f, (X,), sequence_axis=0).conditions
+    assert condition.kind == "nonzero-denominator"
+
+
+def test_zero_divided_by_what_may_be_zero_is_a_condition():
+    f = lambda x: torch.zeros(6, 4, dtype=torch.float64) / x.flip(0).relu()  # noqa: E731
+    strict = check(f, X, exact=False, finite_masks=False)
+    assert not strict.conditions
+    assert strict.outputs[0].shadow.depends
+    (condition,) = check(lambda x: f(x.abs() + 1), X, exact=False).conditions
+    assert condition.kind == "nonzero-denominator"
+
+
+def test_minus_infinity_absorbs_a_sum_and_vanishes_in_exp():
+    hidden = torch.zeros(6, 4, dtype=torch.float64).masked_fill(MASK, float("-inf"))
+    check(lambda x: (x + hidden).exp(), X)
+    check(lambda x: (hidden - x).exp() * x.flip(0), X)
+
+
+def test_hardtanh_of_zero_need_not_be_zero():
+    check(lambda x: F.hardtanh(x * MASK, 0.5, 1.0) * x.flip(0), X, exact=False)
