@@ -14,15 +14,15 @@ is not installed.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -54,7 +54,8 @@ COQCHK_LIMIT = 1800.0  # seconds; it re-checks all of MathComp-Analysis as well
 class TheoremRow:
     """One pinned theorem: its claim, name (`file.name`), pinned statement, axioms used, and whether it passes and why.
 
-    `seconds` is the time that Rocq took for the file that proves it.
+    `axioms` are those that the theorem uses, alone or together with the others about the reals. `seconds` is the time
+    that Rocq took for the file that proves it.
     """
 
     claim: str
@@ -129,6 +130,10 @@ class Development:
     sources: Mapping[str, str]
     real_files: frozenset[str] = field(default=REAL_FILES)
 
+    def allowed(self, pin: Pin) -> frozenset[str]:
+        """The axioms that this theorem may use, by full name."""
+        return CLASSICAL_AXIOMS if pin.file in self.real_files else frozenset()
+
     @classmethod
     def packaged(cls) -> Development:
         """The development that ships with attnproof."""
@@ -187,7 +192,7 @@ def _cached(home: Path, coqchk: bool) -> GateReport | None:
     return None if coqchk and report.coqchk is None else report
 
 
-@cache
+@functools.cache
 def _packaged_report() -> GateReport:
     return run_gate()
 
@@ -241,7 +246,7 @@ def _judge(toolchain: Toolchain, folder: Path, chosen: Development, progress: Pr
         for name, result in built.items()
         if not result.ok
     ]
-    answers = _ask(toolchain, folder, claims, pins)
+    answers = _ask(toolchain, folder, chosen, pins)
     rows = [_row(pin, answers.get(pin.theorem), built.get(pin.file), chosen) for pin in pins]
     return GateReport(tuple(rows), tuple(str(finding) for finding in (*findings, *wrong)))
 
@@ -260,42 +265,57 @@ class _Answer:
     error: str | None = None
 
 
-def _ask(toolchain: Toolchain, folder: Path, claims: str, pins: Sequence[Pin]) -> dict[str, _Answer]:
-    """Compile Claims.v with each `Check (name : statement)` turned into a definition whose assumptions are printed.
+def _ask(toolchain: Toolchain, folder: Path, chosen: Development, pins: Sequence[Pin]) -> dict[str, _Answer]:
+    """Compile Claims.v with each `Check (name : statement)` turned into a definition, and print what these assume.
 
-    A pin that Rocq refuses is noted and left out, and the rest is asked again.
+    A pin that Rocq refuses is noted and left out. The rest is asked about in two groups, since `Print Assumptions`
+    takes seconds over the reals; a group that assumes more than it may is asked about one by one.
     """
-    answers: dict[str, _Answer] = {}
+    claims, answers = chosen.sources.get("Claims.v", ""), {}
     left = list(pins)
-    while left:
-        (folder / PINNED_FILE).write_text(_instrumented(claims, pins, left), encoding="utf-8")
+    groups = [group for real in (True, False) if (group := [p for p in pins if (p.file in chosen.real_files) is real])]
+    while groups:
+        text = _instrumented(claims, pins, left, groups)
+        (folder / PINNED_FILE).write_text(text, encoding="utf-8")
         result = rocq_build.compile_file(toolchain, folder, PINNED_FILE)
-        if result.ok:
-            return answers | _assumptions(result.output, ((n, pin) for n, pin in enumerate(pins) if pin in left))
-        refused = _refused(result.output, left)
-        if refused is None:
-            failed = _Answer(error=f"Claims.v cannot be checked: {_error(result.output)}")
-            return answers | {pin.theorem: failed for pin in left}
-        answers[refused.theorem] = _Answer(error=f"does not prove the pinned statement: {_error(result.output)}")
-        left.remove(refused)
+        if not result.ok:
+            refused = _refused(result.output, left)
+            if refused is None:
+                failed = _Answer(error=f"Claims.v cannot be checked: {_error(result.output)}")
+                return answers | {pin.theorem: failed for pin in left}
+            answers[refused.theorem] = _Answer(error=f"does not prove the pinned statement: {_error(result.output)}")
+            left.remove(refused)
+            groups = [rest for group in groups if (rest := [pin for pin in group if pin is not refused])]
+            continue
+        again = []
+        for group, answer in zip(groups, _assumptions(result.output, len(groups)), strict=True):
+            if len(group) > 1 and (answer.error or not chosen.allowed(group[0]).issuperset(answer.axioms)):
+                again += [[pin] for pin in group]
+            else:
+                answers |= {pin.theorem: answer for pin in group}
+        groups = again
     return answers
 
 
-def _instrumented(claims: str, pins: Sequence[Pin], asked: Sequence[Pin]) -> str:
-    """Claims.v with definitions in place of the checks that are asked, on the same lines, and without the others.
+def _instrumented(claims: str, pins: Sequence[Pin], left: Sequence[Pin], groups: Sequence[Sequence[Pin]]) -> str:
+    """Claims.v with definitions in place of the checks that are left, on the same lines, and without the others.
 
-    At the end it asks where the short names of the classical axioms lead, since a module of the development could be
-    called like MathComp's.
+    At the end it prints the assumptions of each group, and where the short names of the classical axioms lead, since a
+    module of the development could be called like MathComp's.
     """
     pieces, at = [], 0
     for number, pin in enumerate(pins):
         sentence = claims[pin.start : pin.end]
         body = re.sub(r"\ACheck\b", f"Definition pin_{number} :=", sentence)
-        marked = f"{body} {_mark(str(number))} Print Assumptions pin_{number}. {_mark('end')}"
-        pieces += [claims[at : pin.start], marked if pin in asked else "\n" * sentence.count("\n")]
+        pieces += [claims[at : pin.start], body if pin in left else "\n" * sentence.count("\n")]
         at = pin.end
-    located = [f"{_mark(name)}\nLocate Term {name}." for name in sorted(map(_short, CLASSICAL_AXIOMS))]
-    return "\n".join(["".join(pieces) + claims[at:], *located, ""])
+    lines = ["".join(pieces) + claims[at:]]
+    for number, group in enumerate(groups):
+        together = functools.reduce(lambda rest, pin: f"(pair (@pin_{pins.index(pin)}) {rest})", group, "tt")
+        lines += [f"Definition group_{number} := {together}."]
+        lines += [_mark(str(number)), f"Print Assumptions group_{number}.", _mark("end")]
+    lines += [f"{_mark(name)}\nLocate Term {name}." for name in sorted(map(_short, CLASSICAL_AXIOMS))]
+    return "\n".join([*lines, ""])
 
 
 def _mark(what: str) -> str:
@@ -314,11 +334,11 @@ def _refused(output: str, asked: Sequence[Pin]) -> Pin | None:
     return next((pin for pin in asked if pin.line <= line <= pin.last_line), None)
 
 
-def _assumptions(output: str, asked: Iterable[tuple[int, Pin]]) -> dict[str, _Answer]:
+def _assumptions(output: str, groups: int) -> list[_Answer]:
     """Read the answers of `Print Assumptions`, axioms by full name; anything unforeseen is an error, never a pass."""
     said = dict(re.findall(r"^@@ (\d+)\n(.*?)^@@ end$", output, re.MULTILINE | re.DOTALL))
     full = dict(re.findall(r"^@@ ([\w.]+)\nConstant (\S+)$", output, re.MULTILINE))
-    return {pin.theorem: _read_assumptions(said.get(str(number), "").strip(), full) for number, pin in asked}
+    return [_read_assumptions(said.get(str(number), "").strip(), full) for number in range(groups)]
 
 
 def _read_assumptions(answer: str, full: Mapping[str, str]) -> _Answer:
@@ -333,8 +353,7 @@ def _read_assumptions(answer: str, full: Mapping[str, str]) -> _Answer:
 
 def _row(pin: Pin, answer: _Answer | None, built: Compiled | None, chosen: Development) -> TheoremRow:
     axioms = answer.axioms if answer else ()
-    allowed = CLASSICAL_AXIOMS if pin.file in chosen.real_files else frozenset()
-    beyond = [axiom for axiom in axioms if axiom not in allowed]
+    beyond = [axiom for axiom in axioms if axiom not in chosen.allowed(pin)]
     if built is None or not built.ok:
         detail = f"{pin.file} does not compile" if built else f"there is no file {pin.file}"
     elif answer is None or answer.error is not None:
