@@ -101,6 +101,11 @@ def derive() -> Derivation:
                 "the steps above, row by row",
                 "mixing_nonneg_iff",
             ),
+            derivation.lemma(
+                "With E = F, BF ≥ 0 for all queries and keys iff F ≥ 0, for every r and n.",
+                "the step above with M = (r−1)/p",
+                "shared_head_nonneg_iff",
+            ),
         ),
     )
 
