@@ -1,7 +1,7 @@
 """Fixtures for other projects' tests: `assert_prefix_safe`, `assert_causal`, `assert_no_lookahead`.
 
 pytest loads this module in every run of an environment where attnproof is installed; it therefore imports nothing of
-the kit, nor NumPy, until a fixture is called.
+the kit, nor NumPy, until a fixture is called. PYTEST_DONT_REWRITE: there is no assert statement to rewrite.
 """
 
 from __future__ import annotations
