@@ -62,13 +62,7 @@ class Entries:
 
         `slots` and `positions` are slices or ascending integer arrays.
         """
-        data = self.data
-        for axis, index in ((0, slots), (1, positions)):
-            if not isinstance(index, slice):
-                index = np.asarray(index, np.int64)
-                whole = index.size == data.shape[axis] and np.array_equal(index, np.arange(index.size))
-                index = slice(None) if whole else _index(index, self.where, data)
-            data = data[index, :] if axis == 0 else data[:, index]
+        data = _taken(_taken(self.data, 0, slots, self.where), 1, positions, self.where)
         return _native(to_host(data))
 
     def fractions(self, slots: Any, positions: Any) -> list[list[Fraction]]:
@@ -301,15 +295,18 @@ def _is_sympy(x: Any) -> bool:
     return type(x).__module__.split(".")[0] == "sympy"
 
 
-def _index(index: np.ndarray, where: str, data: Any) -> Any:
-    """An index that the library understands; a contiguous run becomes a slice, which copies nothing."""
-    if index.size and np.array_equal(index, np.arange(index[0], index[0] + index.size)):
-        return slice(int(index[0]), int(index[0]) + index.size)
-    if where == "device" and hasattr(data, "detach"):
-        import torch
+def _taken(data: Any, axis: int, index: Any, where: str) -> Any:
+    """Rows (axis 0) or columns (axis 1) in the array's own library; a contiguous run is a slice and copies nothing."""
+    if not isinstance(index, slice):
+        index = np.asarray(index, np.int64)
+        if index.size and np.array_equal(index, np.arange(index[0], index[0] + index.size)):
+            index = slice(int(index[0]), int(index[0]) + index.size)
+        elif where == "device":
+            import array_api_compat as compat
 
-        return torch.as_tensor(index, device=data.device)
-    return index
+            xp = compat.array_namespace(data)
+            return xp.take(data, xp.asarray(index, device=compat.device(data)), axis=axis)
+    return data[index, :] if axis == 0 else data[:, index]
 
 
 def like(result: np.ndarray, original: Any) -> Any:

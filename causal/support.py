@@ -155,25 +155,20 @@ def _scan_generic(x: Any, rank: np.ndarray | None) -> Scan:
     width = max(1, min(n, (1 << 22) // max(r, 1)))
     edges = np.append(np.arange(0, n, width), n)
     ranks = np.arange(n) if rank is None else rank
-    parts = []
-    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        block = x[:, a:b]
-        here = xp.asarray(ranks[a:b], device=device)[None, :]
-        empty_low, empty_high = (xp.asarray(v, dtype=xp.int64, device=device) for v in (NEVER, NOTHING))
-        read = block != 0
-        parts.append(
-            (
-                xp.min(xp.where(read, here, empty_low), axis=1),
-                xp.max(xp.where(read, here, empty_high), axis=1),
-                xp.min(block, axis=1),
-                xp.max(block, axis=1),
-            )
-        )
-    if not parts:
-        return Scan(np.full(r, NEVER), np.full(r, NOTHING), np.zeros((r, 0)), np.zeros((r, 0)), edges)
-    lowest, highest = (np.stack([to_host(part[k]) for part in parts]) for k in (0, 1))
-    low, high = (np.stack([to_host(part[k]).astype(np.float64) for part in parts], axis=1) for k in (2, 3))
-    return Scan(lowest.min(axis=0), highest.max(axis=0), low, high, edges)
+    lowest, highest = np.full(r, NEVER), np.full(r, NOTHING)
+    low, high = np.zeros((r, len(edges) - 1)), np.zeros((r, len(edges) - 1))
+    for b, (start, stop) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        block = x[:, start:stop]
+        # Ranks by their order within the block: some libraries truncate 64-bit integers.
+        kinds, order = np.unique(ranks[start:stop], return_inverse=True)
+        here = xp.asarray(order.astype(np.int32), device=device)[None, :]
+        none, all_of = (xp.asarray(v, dtype=xp.int32, device=device) for v in (-1, len(kinds)))
+        first = to_host(xp.min(xp.where(block != 0, here, all_of), axis=1)).astype(np.int64)
+        last = to_host(xp.max(xp.where(block != 0, here, none), axis=1)).astype(np.int64)
+        lowest = np.minimum(lowest, np.append(kinds, NEVER)[first])
+        highest = np.maximum(highest, np.append(kinds, NOTHING)[last])
+        low[:, b], high[:, b] = to_host(xp.min(block, axis=1)), to_host(xp.max(block, axis=1))
+    return Scan(lowest, highest, low, high, edges)
 
 
 def _dask_parts(entries: Entries, rank: np.ndarray | None) -> list[tuple[int, int, Any]]:

@@ -39,6 +39,7 @@ def check(
     from ..causal.projection import check_projection
     from ..causal.visible import queries_of, read_visible
     from .files import open_file
+    from .model import quiet_progress
 
     accepted(accept)
     stored = open_file(file)
@@ -52,7 +53,8 @@ def check(
     where = None
     if boundary is not None:
         where = Boundary.parse(boundary, n, queries_of(read_visible(mask, r)))
-    verdict = check_projection(values, keys, layout=layout, visible=mask, boundary=where, tolerance=tolerance)
+    with quiet_progress(f"checking {r} slots over {n} positions"):
+        verdict = check_projection(values, keys, layout=layout, visible=mask, boundary=where, tolerance=tolerance)
     if kernel:
         verdict = verdict.with_evidence(_kernel(values, keys, layout, mask, verdict, tolerance))
         if verdict.evidence[-1].ok is None and bool(verdict):

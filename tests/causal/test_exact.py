@@ -311,3 +311,29 @@ def test_pair_sums_are_compared_in_full_where_a_random_form_is_not_enough(monkey
     sums = [tuple(E[s] + E[u]) for s, u in zip(first, second, strict=True)]
     for labels in (plain, blind):
         assert all((labels[a] == labels[b]) == (sums[a] == sums[b]) for a in range(10) for b in range(10))
+
+
+def test_pairs_are_grouped_by_their_biases_too():
+    """The four-slot product: biases that factorise as the scores do keep it safe, others tear its pairs apart."""
+    E, F = [[0, 0], [1, 0], [0, 1], [1, 1]], [[3, 0], [5, 0], [3, 0], [5, 0]]
+    for bias, expected in (
+        ([0, -1, -2, -3], "PROVED_IF"),
+        ([0, 0, 0, -1], "REFUTED"),
+        ([0, -1, -2, -2.5], "REFUTED"),
+        ([-7, -7, -7, -7], "PROVED_IF"),
+    ):
+        rows = [[Fraction(x) for x in row] for row in E], [[Fraction(x) for x in row] for row in F]
+        assert oracle.safe(*rows, {1}, [Fraction(b) for b in bias]) == (expected != "REFUTED")
+        (question,) = questions(one_query(2, 1), np.arange(4), np.array(bias, float), np.array([0]))
+        keys, values = (Columns(read(M, layout="slots-first"), np.arange(4)) for M in (E, F))
+        assert values_leak(question, keys, values) is None
+        thresholds = open_thresholds(question, keys, values)
+        assert (keys_leak(question, keys, values, thresholds) is None) == (expected != "REFUTED")
+        verdict = check_projection(
+            F, E, layout="slots-first", boundary=one_query(2, 1), visible=np.array([bias], float)
+        )
+        if bias[0] == 0 and expected == "REFUTED":
+            assert verdict.status.name != "PROVED"
+            assert not verdict.conditions or "the finite bias hides" in verdict.conditions[0].text
+        else:
+            assert verdict.conditions[0].text.startswith("real arithmetic")

@@ -176,6 +176,46 @@ def test_every_library_gives_the_same_verdicts(name):
     assert check_projection(build(whole.astype(np.float32)), layout="slots-first").status.name == "REFUTED"
 
 
+@pytest.mark.parametrize("name", ["torch", "torch bfloat16", "jax", "array_api_strict"])
+def test_arrays_that_stay_on_their_device(name):
+    """The path of a GPU, taken on a CPU: reductions where the array lives, only what is asked for comes over."""
+    library_name, _, narrow = name.partition(" ")
+    module = need(library_name)
+    build = module.numpy.asarray if library_name == "jax" else module.asarray
+    rng = np.random.default_rng(0)
+    F = rng.integers(-2, 3, (4, 9)).astype(np.float32)
+    F[:, 5:] = 0
+    E = F.copy()
+    E[:, 5:] = 3
+    late = F.copy()
+    late[2, 8] = 1
+
+    def there(x, label):
+        array = build(x).bfloat16() if narrow else build(x)
+        return Entries(label, array, narrow or "float32", "device", "slots-first", False)
+
+    at_four = Boundary.from_times(np.arange(9), [4])
+    times = Boundary.from_times([3, 1, 2, 0, 4, 4, 4, 4, 4], [2, 4])
+    for values, keys, boundary, visible in (
+        (F, E, at_four, None),
+        (late, E, at_four, None),
+        (F, F, at_four, None),
+        (F, late, None, "largest"),
+        (late, late, times, np.array([[True, False, True, False]] * 2)),
+    ):
+        given_keywords = {"boundary": boundary, "visible": visible}
+        here = check_projection(values, keys, layout="slots-first", **given_keywords)
+        far = check_projection(there(values, "F"), there(keys, "E"), **given_keywords)
+        assert far.status is here.status
+        assert far.witness == here.witness
+        assert far.leak_bound == here.leak_bound
+        assert far.starved == here.starved
+    bad = F.copy()
+    bad[3, 7] = np.inf
+    with pytest.raises(ValueError, match=r"F\[3, 7\] = inf is not finite"):
+        check_projection(there(bad, "F"))
+
+
 def test_dask_computes_once_and_validates_on_the_way():
     dask, array = need("dask"), need("dask.array")
     computes = []
