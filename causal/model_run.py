@@ -258,14 +258,17 @@ class Case:
         return replace(setting, precision="float64") if self._wide else setting
 
     def validate(self) -> bool:
-        """Runs of the model itself on fresh inputs; false when they contradict the proof (then the witness is kept)."""
+        """Runs of the model itself on fresh inputs; false when they contradict the proof (then the witness is kept).
+
+        Three forwards: a fresh input, the same with everything replaced after a cut in the middle, and the same with
+        only the first position replaced, which shows the outputs that do use the past.
+        """
         f = self.finding
         started = time.perf_counter()
         search = self.search(None)
-        search.limit = 2
-        everything = np.arange(self.boundary.n)
-        fresh = search.replaced(everything, FRESH)
-        found = search.find(self.setting, (replace(FRESH, seed=8),), base=fresh)
+        search.limit = 1
+        fresh = search.replaced(np.arange(self.boundary.n), FRESH)
+        found = search.find(self.setting, (replace(FRESH, seed=8),), base=fresh, middle=True)
         f.probe = self._probe(search, fresh)
         f.forwards += search.tried.forwards
         detail = f"{self.place()}: {search.tried.forwards} runs of the model itself on fresh inputs"
@@ -278,15 +281,14 @@ class Case:
         f.evidence.append(Evidence("replay", False, f"{detail} contradict it", time.perf_counter() - started))
         return False
 
-    def _probe(self, search: Search, fresh: Any) -> dict[str, Any] | None:
+    def _probe(self, search: Search, fresh: Any) -> dict[str, Any]:
         """Which outputs do move when the first position does: that the past is used, seen and not only allowed."""
         import torch
 
-        y = search._run(fresh, self.setting)
-        after = search._run(search.replaced(np.array([0]), replace(FRESH, seed=9), fresh), self.setting)
+        y = search.base(self.setting, fresh)
+        after = search.run(search.replaced(np.array([0]), replace(FRESH, seed=9), fresh), self.setting)
         same = (y == after) | (torch.isnan(y) & torch.isnan(after))
-        moved = torch.nonzero(~same.all(dim=1)).reshape(-1).tolist()
-        return {"position": 0, "moves": moved}
+        return {"position": 0, "moves": torch.nonzero(~same.all(dim=1)).reshape(-1).tolist()}
 
     def refute(self) -> bool:
         """Search for a witness: float64 and stored parameters, native kernels, then jittered parameters."""

@@ -265,7 +265,8 @@ class Search:
         self.tried = Tried()
         self.limit = CUTS
         self.deadline = time.monotonic() + patience
-        self._bases: dict[Setting, Tensor] = {}
+        self._middle = False
+        self._kept: tuple[Setting, Tensor, Tensor] | None = None
 
     # -- which positions to replace ------------------------------------------------------------------------------
 
@@ -281,7 +282,10 @@ class Search:
             rows = rows[self.suspects.any(axis=1)]
         seen: set[bytes] = set()
         found = []
-        for t in _bisecting(rows.tolist()):
+        order = _bisecting(rows.tolist())
+        if self._middle and len(order) > 2:
+            order = [*order[2:], *order[:2]]
+        for t in order:
             forbidden = np.flatnonzero(~b.allowed_row(t))
             key = forbidden.tobytes()
             if forbidden.size == 0 or key in seen:
@@ -317,7 +321,8 @@ class Search:
 
     # -- running -------------------------------------------------------------------------------------------------
 
-    def _run(self, x: Tensor, setting: Setting) -> Tensor:
+    def run(self, x: Tensor, setting: Setting) -> Tensor:
+        """One counted run; ModelError when the output's length is not the boundary's."""
         self.tried.forwards += 1
         y = self.program.run(x, setting)
         if y.shape[0] != self.boundary.queries:
@@ -327,11 +332,11 @@ class Search:
             )
         return y
 
-    def base(self, setting: Setting) -> Tensor:
-        """The output on the inputs as given."""
-        if setting not in self._bases:
-            self._bases = {setting: self._run(self.program.input, setting)}
-        return self._bases[setting]
+    def base(self, setting: Setting, x: Tensor) -> Tensor:
+        """The output on the unchanged input, which is kept for the next question about it."""
+        if self._kept is None or self._kept[0] != setting or self._kept[1] is not x:
+            self._kept = (setting, x, self.run(x, setting))
+        return self._kept[2]
 
     def replaced(self, positions: np.ndarray, how: Round, base: Tensor | None = None) -> Tensor:
         """The varied input with the positions replaced: other tokens, or noise of the input's spread times `scale`."""
@@ -368,17 +373,21 @@ class Search:
                 xs = (x.double() * (1 + 2 * eps * noise)).to(
                     torch.float64 if setting.precision == "float64" else x.dtype
                 )
-            moved = (self._run(xs, shaken)[rows] - y[rows]).abs().double()
+            moved = (self.run(xs, shaken)[rows] - y[rows]).abs().double()
             worst = max(worst, float(torch.nan_to_num(moved, nan=0.0, posinf=0.0).max()) if moved.numel() else 0.0)
         return max(worst, 4 * eps * _largest(y[rows]), eps * 1e-3)
 
     def find(
-        self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Tensor | None = None
+        self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Tensor | None = None, middle: bool = False
     ) -> ModelWitness | None:
-        """The first witness in this setting, or None; raises ModelError when the model does not run in it."""
+        """The first witness in this setting, or None; raises ModelError when the model does not run in it.
+
+        `base` replaces the given input; `middle` begins with the cut in the middle instead of the first.
+        """
         self.tried.settings.append(setting.describe() or "as given")
         x = self.program.input if base is None else base
-        y = self.base(setting) if base is None else self._run(base, setting)
+        y = self.base(setting, x)
+        self._middle = middle
         for how in rounds:
             if how.scale != 1.0 and self.program.is_discrete():
                 continue
@@ -387,7 +396,7 @@ class Search:
                     self.tried.stopped_early = True
                     return None
                 changed = self.replaced(positions, how, base)
-                moved = self._moved(y, self._run(changed, setting), blind)
+                moved = self._moved(y, self.run(changed, setting), blind)
                 if how.joint:
                     self.tried.cuts = max(self.tried.cuts, count + 1)
                 if moved is not None and self._beyond_rounding(x, changed, setting, y, blind, moved):
@@ -413,9 +422,9 @@ class Search:
             self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
             return False
         noise = max(
-            self.rounding(x, setting, y, rows), self.rounding(changed, setting, self._run(changed, setting), rows)
+            self.rounding(x, setting, y, rows), self.rounding(changed, setting, self.run(changed, setting), rows)
         )
-        repeat = self._moved(y, self._run(x, setting), rows) or 0.0
+        repeat = self._moved(y, self.run(x, setting), rows) or 0.0
         self._noise = max(noise, repeat)
         if moved > BEYOND_ROUNDING * self._noise:
             return True
@@ -440,7 +449,7 @@ class Search:
             return mixed
 
         def leaks(some: np.ndarray) -> bool:
-            moved = self._moved(y, self._run(keep(some), setting), self._blind(some))
+            moved = self._moved(y, self.run(keep(some), setting), self._blind(some))
             return moved is not None and moved > threshold
 
         some = positions
@@ -451,7 +460,7 @@ class Search:
                 break
             some = kept
         final = keep(some)
-        after = self._run(final, setting)
+        after = self.run(final, setting)
         blind = self._blind(some)
         d = (y[blind].double() - after[blind].double()).abs()
         d = torch.where(torch.isfinite(d), d, 0.0)
