@@ -28,6 +28,7 @@ from pathlib import Path
 
 from ..causal.verdict import Evidence
 from . import rocq_build, rocq_source
+from .claim import claim_by_id
 from .rocq_build import NOT_RUN, Compiled, Progress, Toolchain
 from .rocq_source import Pin
 
@@ -200,8 +201,9 @@ def _packaged_report() -> GateReport:
 def kernel_evidence(claim_id: str, report: GateReport | None = None) -> Evidence:
     """What the kernel says of one claim, as evidence: true only when the whole gate is clean.
 
-    `report` defaults to that of the packaged development, built once. A claim without a pinned theorem has no kernel
-    evidence either way (`ok` is None), and neither has one where Rocq is missing.
+    `report` defaults to that of the packaged development, built once; then the theorems that the claim's module names
+    must all be among those pinned. A claim without a pinned theorem has no kernel evidence either way (`ok` is None),
+    and neither has one where Rocq is missing.
 
     >>> kernel_evidence("T17", GateReport(not_run=NOT_RUN)).detail
     'kernel: not run (install coq, libcoq-mathcomp-analysis)'
@@ -214,6 +216,9 @@ def kernel_evidence(claim_id: str, report: GateReport | None = None) -> Evidence
         return Evidence("kernel", None, "kernel: no theorem (docs/trust.md says why)")
     seconds = sum({row.theorem.partition(".")[0]: row.seconds for row in rows}.values())
     failing = [row for row in rows if not row.ok]
+    unpinned = [] if report else sorted(set(claim_by_id(claim_id).theorems) - {row.name for row in rows})
+    if unpinned:
+        return Evidence("kernel", False, f"Claims.v pins no theorem {', '.join(unpinned)} under {claim_id}", seconds)
     if failing:
         return Evidence("kernel", False, f"{failing[0].theorem}: {failing[0].detail}", seconds)
     if not found.ok:

@@ -177,7 +177,7 @@ def pins(text: str) -> tuple[list[Pin], list[Finding]]:
     """The pinned statements of Claims.v in order, and what is wrong with it.
 
     Wrong are a `Check` without a heading `(** * Tk. title *)` above it, one in another form than
-    `Check (file.name : statement).`, and a name that two checks pin.
+    `Check (file.name : statement).`, and a name that two checks pin: claims refer to a theorem by it.
     """
     stripped = strip_comments(text, strings=False)
     headings = [(m.start(), m[1], " ".join(m[2].split())) for m in CLAIM.finditer(text)]
@@ -193,11 +193,23 @@ def pins(text: str) -> tuple[list[Pin], list[Finding]]:
             wrong.append(Finding("Claims.v", line, "a Check in another form than `Check (file.name : statement).`"))
         elif not above:
             wrong.append(Finding("Claims.v", line, f"{match[1]} stands under no heading `(** * Tk. title *)`"))
-        elif any(match[1] == pin.theorem for pin in found):
-            wrong.append(Finding("Claims.v", line, f"{match[1]} is pinned twice"))
+        elif any(match[1].rpartition(".")[2] == pin.name for pin in found):
+            wrong.append(Finding("Claims.v", line, f"a theorem called {match[1].rpartition('.')[2]} is pinned twice"))
         else:
             scope = f"  ({match[3]})" if match[3] else ""
             statement = re.sub(r"\n\s*\n+", "\n", match[2]).strip() + scope
             last = stripped.count("\n", 0, sentence.end) + 1
             found.append(Pin(above[-1][1], above[-1][2], match[1], statement, sentence.start, sentence.end, line, last))
     return found, wrong
+
+
+def sections(text: str) -> list[tuple[str, str]]:
+    """Claims.v cut at its headings: (claim id, source from its heading to the next), and ("", what stands before).
+
+    >>> sections("Definition a := 0.\\n(** * T1. One *)\\nCheck (f.g : True).\\n")
+    [('', 'Definition a := 0.'), ('T1', 'Check (f.g : True).')]
+    """
+    headings = list(CLAIM.finditer(text))
+    starts = [(m[1], m.end()) for m in headings]
+    ends = [m.start() for m in headings] + [len(text)]
+    return [(claim, text[start:end].strip()) for (claim, start), end in zip([("", 0), *starts], ends, strict=True)]

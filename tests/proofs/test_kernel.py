@@ -268,7 +268,7 @@ FRAUDS = {
     ),
     "two pins of one theorem": (
         {"Claims__v": CLAIMS + "Check (base.two : 2 = 1 + 1 -> 1 + 1 = 2).\n"},
-        "Claims.v:9: base.two is pinned twice",
+        "Claims.v:9: a theorem called two is pinned twice",
         None,
     ),
     "no pins at all": ({"Claims__v": "From AttnProof Require base.\n"}, "no statement is pinned", None),
