@@ -127,7 +127,7 @@ def product(call: Any) -> Shadow:
     return matrix_product(call, first, second, tuple(call.value.shape))
 
 
-@rule("aten.addmm", "aten.baddbmm", "aten.addmv", "aten._addmm_activation", "aten.addbmm", "aten.addr", "aten.sspaddmm")
+@rule("aten.addmm", "aten.baddbmm", "aten.addmv", "aten._addmm_activation", "aten.addbmm", "aten.addr")
 def add_product(call: Any) -> Shadow:
     """β · bias + α · a @ b."""
     bias, *rest = (call[name] for name in list(call.info.positions)[:3])
@@ -188,10 +188,10 @@ def distances(call: Any) -> Shadow:
     return assemble(tuple(call.value.shape), parts[0], parts[1], kinds_from(parts[2]))
 
 
-@rule("aten.linalg_solve_triangular", "aten.triangular_solve")
+@rule("aten.linalg_solve_triangular")
 def solve_triangular(call: Any) -> Any:
     """Forward substitution: row i of the solution reads rows 0…i of the right side and of the lower triangle."""
-    if call.name == "aten.triangular_solve" or not call["left"]:
+    if not call["left"]:
         return _whole_matrices(call)
     a, b = call["self"].shadow, call["B"].shadow
     shape = tuple(call.value.shape)
@@ -214,10 +214,9 @@ def solve_triangular(call: Any) -> Any:
 
 
 @rule(
-    "aten.linalg_inv_ex", "aten._linalg_solve_ex", "aten.linalg_cholesky_ex",
-    "aten.cholesky", "aten.linalg_qr", "aten._linalg_svd", "aten._linalg_eigh", "aten.linalg_pinv", "aten.linalg_eig",
+    "aten.linalg_inv_ex", "aten._linalg_solve_ex", "aten.linalg_cholesky_ex", "aten.linalg_qr", "aten._linalg_svd", "aten._linalg_eigh", "aten.linalg_pinv",
     "aten.linalg_lu_factor_ex", "aten.linalg_lu_solve", "aten._linalg_det", "aten.linalg_matrix_exp", "aten._linalg_slogdet",
-    "aten.cholesky_solve", "aten.cholesky_inverse", "aten.linalg_householder_product", "aten.linalg_lstsq",
+    "aten.cholesky_solve", "aten.cholesky_inverse",
 )  # fmt: skip
 def _whole_matrices(call: Any) -> Any:
     """Each number of a decomposition reads the whole matrix (batches stay apart)."""

@@ -171,7 +171,7 @@ def pooled(
 
 
 @rule(
-    "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices", "aten.avg_pool1d", "aten.avg_pool2d", "aten.avg_pool3d",
+    "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices", "aten.avg_pool2d", "aten.avg_pool3d",
 )  # fmt: skip
 def pool(call: Any) -> Any:
     """The largest or the mean of a window; the index of the largest depends on the window too."""
@@ -187,7 +187,7 @@ def pool(call: Any) -> Any:
     return (result, result) if isinstance(call.value, (tuple, list)) else result
 
 
-@rule("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_max_pool2d", "aten.adaptive_avg_pool1d")
+@rule("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_max_pool2d")
 def adaptive_pool(call: Any) -> Any:
     """Output i of m reads inputs ⌊i·n/m⌋ … ⌈(i+1)·n/m⌉ − 1."""
     s = call["self"].shadow

@@ -84,7 +84,7 @@ GENERIC = names(
     logaddexp2 logical_not logical_xor logit lt maximum minimum mish mvlgamma nan_to_num ne neg nextafter polar
     polygamma pow _prelu_kernel rad2deg reciprocal relu remainder round rsqrt sgn sign signbit silu sin sinc sinh
     softplus softshrink special_entr special_erfcx special_i0e special_i1 special_i1e special_log_ndtr
-    special_ndtri special_xlog1py special_zeta sqrt tan tanh threshold trunc xlogy complex _conj conj_physical
+    special_ndtri special_xlog1py special_zeta sqrt tan tanh threshold trunc xlogy complex _conj
     lerp frexp ldexp logaddexp silu_backward gelu_backward
     """
 )

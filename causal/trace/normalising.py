@@ -74,7 +74,7 @@ def softmax_shadow(call: Any, x: Shadow, axis: int, safe: bool) -> Shadow:
     return assemble(x.shape, lo, hi, kind)
 
 
-@rule("aten._softmax", "aten.softmax", "aten._safe_softmax")
+@rule("aten._softmax", "aten._safe_softmax")
 def softmax(call: Any) -> Shadow:
     """exp(x) / Σ exp(x) over one axis."""
     x = call["self"].known()
@@ -82,7 +82,7 @@ def softmax(call: Any) -> Shadow:
     return softmax_shadow(call, x, axis, call.name == "aten._safe_softmax")
 
 
-@rule("aten._log_softmax", "aten.log_softmax")
+@rule("aten._log_softmax")
 def log_softmax(call: Any) -> Shadow:
     """x − log Σ exp(x): −∞ stays −∞, a lowered score stays lowered; every other element depends on the whole row."""
     x = call["self"].known()

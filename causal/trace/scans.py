@@ -35,11 +35,3 @@ def scan(call: Any) -> Any:
     if call.name == "aten.cumsum" and x.shape and (x.shadow.kind == POSITIVE).all():
         result = Shadow(x.shape, result.lo, result.hi, np.where(result.kind == VARIES, np.uint8(POSITIVE), result.kind))
     return (result, result) if isinstance(call.value, (tuple, list)) else result
-
-
-@rule("aten._cummax_helper", "aten._cummin_helper")
-def helper(call: Any) -> tuple[Shadow, Shadow]:
-    """The out-form of a running maximum: values and indices."""
-    x = call["self"]
-    result = prefix(x.shadow, call["dim"] % max(1, len(x.shape)))
-    return result, result

@@ -52,8 +52,8 @@ CASES = {
     "encoder masked": plain(lambda x: ENCODER(x[None], src_mask=hidden(-torch.inf))),
     "encoder bool": plain(lambda x: ENCODER(x[None], src_mask=FUTURE)),
     "encoder padding": plain(lambda x: ENCODER(x[None], src_key_padding_mask=padding(x))),
-    "mha": plain(lambda x: MHA(x[None], x[None], x[None])[0]),
-    "mha masked": plain(lambda x: MHA(x[None], x[None], x[None], attn_mask=FUTURE, need_weights=False)[0]),
+    "mha": plain(lambda x: MHA(*[x[None]] * 3)[0]),
+    "mha masked": plain(lambda x: MHA(*[x[None]] * 3, attn_mask=FUTURE, need_weights=False)[0]),
     "mha weights": plain(lambda x: MHA(x[None], x[None], x[None], attn_mask=FUTURE)),
     "mha cross": plain(lambda x: MHA(x[None, :2], x[None], x[None])[0]),
 }

@@ -53,6 +53,7 @@ CASES = {
         torch.linalg.pinv(x),
         torch.cholesky_solve(x, TRIL + 3 * EYE),
         torch.linalg.lu_factor(x @ x.T + 9 * EYE)[0],
+        torch.linalg.lu_solve(*torch.linalg.lu_factor(TRIL + 3 * EYE), x),
         torch.cholesky_inverse(torch.tril(x @ x.T) + 9 * EYE),
     ],
 }
