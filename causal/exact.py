@@ -156,6 +156,7 @@ class Columns:
         powers = np.array([pow(2, e, p) for e in range(least, most + 1)], np.int64)
         return (mantissa % p) * powers[exponent - least] % p
 
+    @cached_property
     def constant(self) -> np.ndarray:
         """Which columns are the same in all rows."""
         found = [
@@ -164,6 +165,7 @@ class Columns:
         ]
         return np.concatenate(found) if found else np.zeros(0, bool)
 
+    @cached_property
     def zero(self) -> np.ndarray:
         """Which columns are zero."""
         found = [~np.asarray(self.block[:, c] != 0, bool).any(axis=0) for c in self.strips(np.arange(self.count))]
@@ -254,7 +256,7 @@ def values_leak(question: Question, E: Columns, F: Columns) -> Leak | None:
     order = np.argsort(labels, kind="stable")
     starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
     broken = np.zeros(F.count, bool)
-    columns = np.flatnonzero(forbidden & ~F.zero())
+    columns = np.flatnonzero(forbidden & ~F.zero)
     if len(starts) == len(labels):  # all rows differ: each entry stands alone
         broken[columns] = True
     else:
@@ -278,8 +280,8 @@ def values_leak(question: Question, E: Columns, F: Columns) -> Leak | None:
 
 def open_thresholds(question: Question, E: Columns, F: Columns) -> np.ndarray:
     """The horizons at which (2) is not trivial: E not constant on J and F not constant off it."""
-    moving_keys = question.rank[~E.constant()]
-    moving_values = question.rank[~F.constant()]
+    moving_keys = question.rank[~E.constant]
+    moving_values = question.rank[~F.constant]
     if not len(moving_keys) or not len(moving_values):
         return np.zeros(0, np.int64)
     d = np.unique(question.horizons)

@@ -101,10 +101,10 @@ class Candidates:
         def some(mask: np.ndarray) -> list[int]:
             return [int(j) for j in np.flatnonzero(mask)[:4]]
 
-        self.future_values = some(forbidden & ~F.zero())
-        self.future_keys = some(forbidden & ~E.zero())
-        self.past_values = some(~forbidden & ~F.constant()) or some(~forbidden & ~F.zero())
-        self.past_keys = some(~forbidden & ~E.constant())
+        self.future_values = some(forbidden & ~F.zero)
+        self.future_keys = some(forbidden & ~E.zero)
+        self.past_values = some(~forbidden & ~F.constant) or some(~forbidden & ~F.zero)
+        self.past_keys = some(~forbidden & ~E.constant)
 
 
 def candidates(question: Question, E: Columns, F: Columns) -> Candidates:

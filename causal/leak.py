@@ -15,17 +15,33 @@ FEW = 64  # positions looked at before the whole row is
 ENOUGH = 100  # random keys, each drawn from a box twice as wide; a single one fails with vanishing probability
 
 
-def find_leak(question: Question, E: Entries, F: Entries, reads: np.ndarray) -> ProjectionWitness | None:
+class Decider:
+    """E and F, with the exact columns of the slots that were asked about last: questions often share them."""
+
+    def __init__(self, E: Entries, F: Entries) -> None:
+        self.E, self.F = E, F
+        self._slots = b""
+        self._columns: tuple[Columns, Columns] | None = None
+
+    def columns(self, slots: np.ndarray) -> tuple[Columns, Columns]:
+        """E and F on some slots."""
+        if self._columns is None or slots.tobytes() != self._slots:
+            keys = Columns(self.E, slots)
+            self._slots, self._columns = slots.tobytes(), (keys, keys if self.F is self.E else Columns(self.F, slots))
+        return self._columns
+
+
+def find_leak(question: Question, decider: Decider, reads: np.ndarray) -> ProjectionWitness | None:
     """A witness that some query of the question leaks, or None, which proves that none does (in real arithmetic).
 
     `reads` (r,) is the highest rank that each slot's row of F reads, as far as the scan knows it; it only saves time.
     """
+    E, F = decider.E, decider.F
     head = Head(E, F, question.slots, question.bias)
     found = _first_entry(question, head, E, F, reads)
     if found is not None:
         return found
-    keys = Columns(E, question.slots)
-    values = keys if F is E else Columns(F, question.slots)
+    keys, values = decider.columns(question.slots)
     leak = values_leak(question, keys, values)
     if leak is not None:
         columns = telling_columns(keys.block, question.bias)
@@ -82,8 +98,8 @@ def _first_read(F: Entries, slots: np.ndarray, forbidden: np.ndarray) -> int | N
 
 def _first_step(question: Question, head: Head, keys: Columns, values: Columns) -> ProjectionWitness | None:
     """The fast path of (2): the latest moving column of E against the earliest moving columns of F."""
-    moving_keys = np.flatnonzero(~keys.constant())
-    moving_values = np.flatnonzero(~values.constant())
+    moving_keys = np.flatnonzero(~keys.constant)
+    moving_values = np.flatnonzero(~values.constant)
     late = moving_keys[np.argsort(-question.rank[moving_keys].astype(np.float64), kind="stable")[:3]]
     soon = moving_values[np.argsort(question.rank[moving_values], kind="stable")[:3]]
     for j in late.tolist():

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .boundary import Boundary
 from .bounds import leak_bound
 from .entries import BITS, Entries
-from .exact import Columns, Question, questions
+from .exact import Question, questions
 from .mask import read_pair
 from .runs import Runs
 from .support import Scan, Support, supports
 from .verdict import Condition, Evidence, LeakBound, Status, Verdict, accept_or_raise, versions_of
 from .visible import Visible, boundary_of, read_visible, visible_to
 from .witness import ProjectionWitness
+
+if TYPE_CHECKING:
+    from .leak import Decider
 
 SHOWN = 1 << 16  # entries up to which a verdict keeps the whole pattern, for its picture
 HASHED = 1 << 24  # bytes up to which the entries themselves are hashed
@@ -124,6 +128,13 @@ class Case:
     scans: tuple[Scan, Scan]  # of E and F
     failing: np.ndarray
 
+    @cached_property
+    def decider(self) -> Decider:
+        """The exact criterion for these projections."""
+        from .leak import Decider
+
+        return Decider(self.keys, self.values)
+
     @property
     def dtype(self) -> str:
         """The float type in which a head with these projections computes."""
@@ -150,7 +161,7 @@ class Case:
         """T11 for one question."""
         from .leak import find_leak
 
-        return find_leak(question, self.keys, self.values, self.scans[1].highest)
+        return find_leak(question, self.decider, self.scans[1].highest)
 
 
 @dataclass
@@ -291,7 +302,7 @@ def _real_arithmetic(case: Case, cases: list[Question]) -> Condition:
     witness = None
     for question in cases[:4]:
         head = Head(case.keys, case.values, question.slots, question.bias)
-        keys, values = Columns(case.keys, question.slots), Columns(case.values, question.slots)
+        keys, values = case.decider.columns(question.slots)
         witness = breaking_input(question, head, case.dtype, candidates(question, keys, values))
         if witness is not None:
             break
@@ -376,11 +387,13 @@ def _details(case: Case) -> dict[str, Any]:
     }
     small = max(r * n, r * case.sees.queries) <= SHOWN
     if small and case.values.where == case.keys.where == "host":
-        read: Callable[[Entries], list[Any]] = lambda m: [_runs(np.flatnonzero(row != 0)) for row in m.block()]  # noqa: E731
-        details["reads_values"] = read(case.values)
-        details["reads_keys"] = details["reads_values"] if case.keys is case.values else read(case.keys)
-        seen = case.sees.sees(np.arange(case.sees.queries))
-        details["seen_by"] = [_runs(np.flatnonzero(seen[:, s])) for s in range(r)]
+
+        def pattern(rows: np.ndarray) -> list[Any]:
+            return [[list(run) for run in _runs(np.flatnonzero(row))] for row in rows]
+
+        details["reads_values"] = pattern(case.values.block() != 0)
+        details["reads_keys"] = pattern(case.keys.block() != 0)
+        details["seen_by"] = pattern(case.sees.sees(np.arange(case.sees.queries)).T)
     return details
 
 

@@ -12,7 +12,7 @@ from attnproof import Boundary, check_projection
 from attnproof.causal import exact as exact_room
 from attnproof.causal.entries import read
 from attnproof.causal.exact import Columns, enough_primes, keys_leak, open_thresholds, primes, questions, values_leak
-from attnproof.causal.leak import find_leak
+from attnproof.causal.leak import Decider, find_leak
 from heads import cases, fractions, grids, heads, one_query
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -249,7 +249,7 @@ def test_many_decision_times_share_one_elimination():
         slots = np.arange(4)
         (question,) = questions(Boundary.from_times(np.arange(n), times), slots, None, np.arange(3))
         keys, values = read(E, "E"), read(F, "F")
-        found = find_leak(question, keys, values, np.full(4, n))
+        found = find_leak(question, Decider(keys, values), np.full(4, n))
         assert (found is not None) == ("REFUTED" in alone)
 
 
