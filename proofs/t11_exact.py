@@ -76,7 +76,15 @@ def derive() -> Derivation:
     y = top / bottom
     moved = [kappa[0], kappa[1] + step]
     top2, bottom2 = parts(e3, f3, moved, v)
+    q, root = sympy.symbols("q0:2", real=True), Symbol("sqrt_d", positive=True)
     steps: list[derivation.Step | derivation.Lemma] = [
+        derivation.identity(
+            "κ_j = q·k_j/√d takes every real value for q ≠ 0, so y is a function of free reals κ_j and of V",
+            sympy.Add(*(x * (kappa[0] * root * x / (q[0] ** 2 + q[1] ** 2)) for x in q)) / root,
+            kappa[0],
+            "at k_j = κ_j √d q/(q·q); here d = 2. Each value coordinate by itself",
+            latex=r"k_j=\kappa_j\sqrt d\,q/(q\cdot q)",
+        ),
         derivation.identity(
             "∂y/∂v_1 times the positive D is Σ_s e^{E[s]·κ} F[s,1]",
             sympy.diff(y, v[1]) * bottom,

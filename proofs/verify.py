@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..causal.verdict import Evidence
-from ..symbolic.derivation import Lemma
+from ..symbolic.derivation import Lemma, escaped
 from .claim import Claim, Scale, claim_by_id, registry
 
 if TYPE_CHECKING:
@@ -39,6 +39,15 @@ class Row:
         """The lemmas that nothing closes: all of them until the kernel has accepted the claim's theorems."""
         closed = any(e.kind == "kernel" and e.ok for e in self.evidence)
         return tuple(lemma for lemma in self.lemmas if not (closed and lemma.theorem))
+
+    def _repr_markdown_(self) -> str:
+        claim = self.claim
+        lines = [f"**{claim.id}. {claim.title}** — {self.status}", "", f"$$\\displaystyle {claim.latex}$$", ""]
+        lines += [escaped(claim.statement), "", "| evidence | | found | seconds |", "|---|---|---|---|"]
+        for e in self.evidence:
+            seconds = "" if e.seconds is None else f"{e.seconds:.2f}"
+            lines.append(f"| {e.kind} | {MARK[e.ok]} | {escaped(e.detail)} | {seconds} |")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The row as `attnproof verify --format json` writes it."""

@@ -130,10 +130,10 @@ class Derivation:
         for number, step in enumerate(self.steps, 1):
             shown = f"\n\n    $$\\displaystyle {step.latex}$$\n" if step.latex else ""
             if isinstance(step, Step):
-                tail = f"*{_markdown(step.reason)}* — decided: {_markdown(step.procedure)}"
+                tail = f"*{escaped(step.reason)}* — decided: {escaped(step.procedure)}"
             else:
-                tail = f"*lemma*: {_markdown(step.source)}" + (f" (Rocq: `{step.theorem}`)" if step.theorem else "")
-            lines.append(f"{number}. {_markdown(step.statement)}{shown}\n\n    {tail}\n")
+                tail = f"*lemma*: {escaped(step.source)}" + (f" (Rocq: `{step.theorem}`)" if step.theorem else "")
+            lines.append(f"{number}. {escaped(step.statement)}{shown}\n\n    {tail}\n")
         return "\n".join(lines)
 
     def _repr_latex_(self) -> str:
@@ -145,7 +145,7 @@ class Derivation:
         return "$$\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}$$"
 
 
-def _markdown(text: str) -> str:
+def escaped(text: str) -> str:
     """Plain text with the characters escaped that Markdown reads as marks."""
     return re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", text)
 

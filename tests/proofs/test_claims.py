@@ -60,6 +60,23 @@ def test_the_register_is_complete_and_in_order():
         assert claim.reading or claim.id in ("T16", "T17")
 
 
+def test_a_row_shows_itself_in_a_notebook(rows):
+    shown = rows["T3"]._repr_markdown_()
+    assert shown.startswith("**T3. The effective mixing has rank at most r** — proved")
+    assert registry()["T3"].latex in shown
+    assert "| symbolic | ✓ | 17 steps decided, 3 lemmas |" in shown
+    assert len(shown.splitlines()) == 8 + len(rows["T3"].evidence)
+
+
+def test_the_package_offers_its_front_door():
+    from attnproof import proofs
+
+    assert proofs.check_claim is check_claim
+    assert proofs.registry is registry
+    with pytest.raises(AttributeError, match="it has Claim, claim_by_id"):
+        proofs.nothing  # noqa: B018
+
+
 def test_ids_are_forgiving_and_unknown_ones_suggest():
     assert claim_by_id("t11") is claim_by_id("11") is claim_by_id(" T11 ") is registry()["T11"]
     with pytest.raises(ValueError, match="did you mean T1"):
