@@ -43,7 +43,9 @@ class Ratio:
 
     def ball(self, bits: int) -> Any:
         """A FLINT ball that contains the value, computed with so many bits."""
-        from flint import arb, ctx, fmpq
+        from flint import arb, fmpq
+
+        from ..symbolic.precision import precision
 
         def total(terms: tuple[tuple[Fraction, Fraction], ...]) -> Any:
             pieces = [
@@ -51,12 +53,8 @@ class Ratio:
             ]
             return sum(pieces, arb(0))
 
-        before = ctx.prec
-        try:
-            ctx.prec = bits
+        with precision(bits):
             return total(self.above) / total(self.below)
-        finally:
-            ctx.prec = before
 
     def __float__(self) -> float:
         return float(self.rational) if self.rational is not None else float(self.ball(128).mid())

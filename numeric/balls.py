@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import sympy
-from flint import arb, arb_mat, ctx, fmpq
+from flint import arb, arb_mat, fmpq
 from mpmath.ctx_mp import MPContext
 from sympy import Expr
 
@@ -54,7 +54,7 @@ class Enclosure:
         """The interval of a ball. Raises ArithmeticError for a ball that is not finite."""
         if not ball.is_finite():
             raise ArithmeticError("the enclosure is not finite; raise the precision")
-        with ctx.workprec(max(64, 2 * _bits(digits))):
+        with precision(max(64, 2 * _bits(digits))):
             middle, radius = as_fraction(ball.mid()), as_fraction(ball.rad())
         return cls(middle - radius, middle + radius, digits)
 
@@ -186,7 +186,7 @@ def singular_values(matrix: Any, digits: int = 30) -> list[Enclosure]:
 
 def root_sum_squares(parts: list[Enclosure], digits: int) -> Enclosure:
     """An enclosure of (Σ x²)^{1/2} for enclosed x ≥ 0, such as the tail of the singular values."""
-    with ctx.workprec(2 * _bits(digits)):
+    with precision(2 * _bits(digits)):
         total = arb(0)
         for part in parts:
             low, high = max(part.lower, Fraction(0)), part.upper

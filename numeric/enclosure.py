@@ -1,46 +1,22 @@
 """Ball arithmetic: enclosures of attention, determinants and singular values that hold whatever the rounding does.
 
 Entries are taken exactly (a float is the dyadic rational it is), so an enclosure speaks of the very matrices given.
-FLINT keeps one working precision per process. `precision` sets it under a lock and puts it back, so blocks in two
-threads wait for each other instead of disturbing each other. The precision decides only how narrow an enclosure is,
-never whether it holds: code outside that changes it can cost width, not truth.
+The precision is set with `precision` (symbolic/precision.py) and decides only how narrow an enclosure is.
 """
 
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from ..symbolic.precision import precision
 from .arrays import host_values
 
 CAP_BITS = 1 << 16
-_LOCK = threading.RLock()
-
-
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Ball arithmetic at `bits` bits inside the block, in this thread alone; the former precision returns afterwards.
-
-    >>> with precision(200):
-    ...     third = arb(1) / 3
-    >>> third.rel_accuracy_bits() > 190
-    True
-    """
-    if isinstance(bits, bool) or not isinstance(bits, int) or bits < 2:
-        raise ValueError(f"bits = {bits!r} is no precision; pass a whole number of at least 2")
-    with _LOCK:
-        before = ctx.prec
-        ctx.prec = bits
-        try:
-            yield
-        finally:
-            ctx.prec = before
 
 
 # -- exact entries ----------------------------------------------------------------------------------------------------

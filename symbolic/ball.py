@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 from sympy import Add, Expr, Mul, Pow, Rational
 
 from .field import Undecidable, exact
+from .precision import precision
 
 FUNCTIONS = {"exp", "log", "sqrt", "sinh", "cosh", "tanh"}
 
@@ -70,5 +71,5 @@ def enclosure(expression: Any, bits: int = 64, values: Mapping[Expr, Any] | None
         key: value if isinstance(value, arb) else arb(fmpq(*map(int, exact(value).as_numer_denom())))
         for key, value in (values or {}).items()
     }
-    with ctx.workprec(bits):
+    with precision(bits):
         return evaluate(exact(expression), lambda p, q: arb(fmpq(p, q)), lambda name, x: getattr(x, name)(), given)
