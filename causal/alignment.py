@@ -279,10 +279,11 @@ class Difference:
 
 
 def scalar(value: Any) -> Any:
-    """A NumPy scalar as plain Python, a time as text."""
+    """A value that JSON can hold: a NumPy scalar as plain Python, anything that is neither number nor text as text."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return shown_time(value)
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def compare(base: Output, other: Output, cut: int, limits: list[float], present: Array | None = None) -> Difference:

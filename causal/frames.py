@@ -316,10 +316,15 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     if not names:
         raise ValueError("data has no columns; pass at least one")
     source = Source(data, library, names, n)
-    source.times, source.time_name = _key(source, "time", time)
+    times, source.time_name = _key(source, "time", time)
+    if times is not None:
+        source.times = comparable(times, "time" if source.time_name is None else f"time = {source.time_name!r}")
+        zone = getattr(times, "dtype", None)
+        if getattr(zone, "tz", None) is not None or getattr(zone, "time_zone", None) is not None:
+            source.notes.append("times are shown in UTC")
     groups, source.group_name = _key(source, "group", group)
     if groups is not None:
-        source.group_labels, source.groups = np.unique(_named(groups), return_inverse=True)
+        source.group_labels, source.groups = np.unique(_named(comparable(groups, "group")), return_inverse=True)
         source.groups = source.groups.reshape(-1)
     source.names = [name for name in names if name not in (source.time_name, source.group_name)]
     if not source.names:
@@ -332,24 +337,22 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     return source
 
 
-def _key(source: Source, role: str, key: Any) -> tuple[Array | None, str | None]:
-    """The times or groups per row, and the name of the column they come from."""
+def _key(source: Source, role: str, key: Any) -> tuple[Any, str | None]:
+    """The times or groups per row, as the library holds them, and the name of the column they come from."""
     data = source.data
     index = getattr(data, "index", None) if source.library == "pandas" else None
     if key is None:
-        if role == "time" and index is not None and type(index).__name__ in ("DatetimeIndex", "PeriodIndex"):
-            return comparable(index, "the index"), None
-        return None, None
+        clocklike = index is not None and type(index).__name__ in ("DatetimeIndex", "PeriodIndex")
+        return (index if role == "time" and clocklike else None), None
     if isinstance(key, str):
-        if key in source.names and (source.library != "numpy"):
-            return comparable(data[key], f"{role} = {key!r}"), key
+        if key in source.names and source.library != "numpy":
+            return data[key], key
         if index is not None and key in index.names:
-            return comparable(index.get_level_values(key), f"{role} = {key!r}"), key
+            return index.get_level_values(key), key
         raise ValueError(f"{role} = {key!r} is no column; the columns are {', '.join(map(str, source.names))}")
-    values = comparable(key, role)
-    if len(values) != source.n:
-        raise ValueError(f"{role} has {len(values)} entries for {source.n} rows; pass one per row")
-    return values, None
+    if len(key) != source.n:
+        raise ValueError(f"{role} has {len(key)} entries for {source.n} rows; pass one per row")
+    return key, None
 
 
 def _named(groups: Array) -> Array:

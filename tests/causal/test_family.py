@@ -186,6 +186,65 @@ def test_python_division_of_negatives_is_kept():
             assert verdict.witness.n == smallest
 
 
+@st.composite
+def rules(draw, names, depth=2):
+    """A random rule over some of t, s, j with a symbolic parameter p: comparisons of terms with //, % and products."""
+
+    def number(deep):
+        kind = draw(st.integers(0, 6 if deep else 0))
+        if kind == 0:
+            factors, constant = {v: draw(st.sampled_from([-2, -1, 0, 1, 2])) for v in names}, draw(st.integers(-3, 3))
+            return lambda **e: sum((k * e[v] for v, k in factors.items()), constant)
+        a, b, c = number(deep - 1), number(deep - 1), draw(st.sampled_from([2, 3, -2]))
+        return {
+            1: lambda **e: a(**e) // c,
+            2: lambda **e: a(**e) % c,
+            3: lambda **e: a(**e) // e["p"],
+            4: lambda **e: a(**e) % e["p"],
+            5: lambda **e: a(**e) * e["p"],
+            6: lambda **e: choose(a(**e) < b(**e), a(**e), b(**e)),
+        }[kind]
+
+    a, b, c = number(depth), number(depth), number(0)
+    return draw(
+        st.sampled_from(
+            [
+                lambda **e: a(**e) <= b(**e),
+                lambda **e: a(**e) == b(**e),
+                lambda **e: (a(**e) <= b(**e)) & ~(c(**e) == 0),
+                lambda **e: (a(**e) == b(**e)) | (c(**e) > 2),
+            ]
+        )
+    )
+
+
+@settings(max_examples=15, deadline=None)
+@given(rules(["s", "j"]), rules(["t", "s"]))
+def test_random_rules_with_a_symbolic_parameter_against_brute_force(reading, seeing):
+    from attnproof.causal import smt
+
+    def reads(s, j, n, p):
+        return reading(s=s, j=j, p=p)
+
+    def sees(t, s, n, p):
+        return seeing(t=t, s=s, p=p)
+
+    family = Family(reads, sees, None, None, None, None, {"p": 1})
+    sizes = [(n, p) for n in range(1, 7) for p in range(1, 5)]
+    members = ((n, p, family.matrices(n, slots=n + 3, p=p)) for n, p in sizes)
+    smallest = next((n for n, p, m in members if (m.shown & ~np.tri(n, dtype=bool)).any()), None)
+    patience, smt.TIMEOUT_MS = smt.TIMEOUT_MS, 1000
+    try:
+        verdict = check_family(reads, sees, slots=lambda n, p: n + 3, parameters={"p": 1})
+    finally:
+        smt.TIMEOUT_MS = patience
+    if verdict.status is Status.PROVED:
+        assert smallest is None
+    if verdict.status is Status.REFUTED:
+        assert verdict.witness.replay()
+        assert smallest is None or verdict.witness.n <= smallest
+
+
 ERRORS = [
     (
         {"reads": lambda s, j, n: j // 2, "sees": lambda t, s, n: s <= t},

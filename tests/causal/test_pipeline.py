@@ -181,6 +181,8 @@ def test_rows_are_aligned_by_time_when_positions_shift(zone):
     assert check_pipeline(only_rises, data, time="when", cuts="all").status is Status.UNDECIDED
     verdict = check_pipeline(only_before_a_fall, data, time="when", cuts="all")
     assert verdict.status is Status.REFUTED
+    assert ("times are shown in UTC" in verdict.reasons) == (zone is not None)
+    assert Verdict.from_json(verdict.to_json()).columns == verdict.columns
     assert "no row" in map(str, verdict.witness.outputs)
     assert verdict.details["aligned_by"] == "times"
 
@@ -263,6 +265,53 @@ def test_panels_without_times_count_rows_within_groups():
     assert check_pipeline(lambda d: d.assign(y=d.groupby("firm")["x"].shift(-1))[["y"]], data, group="firm").status is (
         Status.REFUTED
     )
+
+
+@pytest.mark.parametrize("make", [str, pd.Timestamp.date, pd.Timestamp.timestamp])
+def test_times_of_any_kind_that_sorts(make):
+    days = [make(day) for day in pd.date_range("2024-01-01", periods=9)]
+    data = pd.DataFrame({"t": days, "x": np.arange(9.0) ** 2})
+    ahead = check_pipeline(lambda d: d.assign(x=d["x"].shift(-2)).dropna().reset_index(drop=True), data, time="t")
+    assert (ahead.status, ahead.columns[1].reach) == (Status.REFUTED, 2)
+    assert Verdict.from_json(ahead.to_json()).columns == ahead.columns
+    behind = check_pipeline(lambda d: d.assign(x=d["x"].shift(2)).dropna().reset_index(drop=True), data, time="t")
+    assert behind.status is Status.UNDECIDED
+
+
+def test_panels_in_other_shapes():
+    data = panel()
+    indexed = data.set_index(["firm", "day"])
+    keys = {"time": "day", "group": "firm"}
+    assert check_pipeline(lambda d: d.groupby(level="firm").cumsum(), indexed, **keys).status is Status.UNDECIDED
+    assert check_pipeline(lambda d: d.groupby(level="firm").shift(-1), indexed, **keys).status is Status.REFUTED
+
+    def by_day(lag):
+        def features(d):
+            ordered = d.sort_values(["day", "firm"]).reset_index(drop=True)
+            return ordered[["firm", "day"]].assign(y=ordered.groupby("firm")["x"].shift(lag))
+
+        return features
+
+    assert check_pipeline(by_day(1), data, **keys).status is Status.UNDECIDED
+    assert check_pipeline(by_day(-1), data, **keys).status is Status.REFUTED
+    wide = check_pipeline(lambda d: d.pivot(index="day", columns="firm", values="x").diff(), data, **keys)
+    assert [c.name for c in wide.columns] == ["A", "B", "C"]
+    assert wide.status is Status.UNDECIDED
+    means = check_pipeline(lambda d: d.groupby("day")["x"].mean().shift(-1), data, **keys)
+    assert (means.status, means.columns[0].reach) == (Status.REFUTED, 1)
+
+
+def test_periods_and_daylight_saving():
+    monthly = pd.Series(np.arange(9.0), index=pd.period_range("2020-01", periods=9, freq="M"))
+    assert check_pipeline(lambda s: s.shift(-1), monthly).status is Status.REFUTED
+    hours = pd.date_range("2024-03-30 20:00", periods=30, freq="h", tz="Europe/Berlin")
+    series = pd.Series(np.arange(30.0), index=hours)
+    assert (
+        check_pipeline(lambda s: s.resample("D", label="right", closed="right").sum(), series).status
+        is Status.UNDECIDED
+    )
+    assert check_pipeline(lambda s: s.resample("D").sum(), series).status is Status.REFUTED
+    assert check_pipeline(lambda s: s.tz_convert("UTC").cumsum(), series).status is Status.UNDECIDED
 
 
 def test_unsorted_times_are_refused():
