@@ -167,7 +167,7 @@ def run_gate(
     if cached is not None:
         return cached
     shutil.rmtree(home, ignore_errors=True)
-    with rocq_build.build_folder(chosen.sources, home) as folder:
+    with rocq_build.build_folder(chosen.sources, home if rocq_build.make_room(home) else None) as folder:
         report = _judge(toolchain, folder, chosen, progress)
         if coqchk:
             if progress is not None:

@@ -60,6 +60,19 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attnproof"
 
 
+def make_room(home: Path, keep: int = 4) -> bool:
+    """Whether `home` can be made in the cache; older folders of its kind are removed, all but the latest few."""
+    kind = home.name.partition("-")[0]
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        older = sorted(home.parent.glob(f"{kind}-*"), key=lambda folder: folder.stat().st_mtime)
+    except OSError:
+        return False
+    for folder in older[: -keep or None]:
+        shutil.rmtree(folder, ignore_errors=True)
+    return os.access(home.parent, os.W_OK)
+
+
 @dataclass(frozen=True)
 class Compiled:
     """What became of one file: whether it compiled, what Rocq printed, how long it took."""
@@ -152,10 +165,7 @@ def build_folder(sources: Mapping[str, str], home: Path | None) -> Iterator[Path
 
     What goes wrong inside leaves nothing behind.
     """
-    parent = None if home is None else home.parent
-    if parent is not None:
-        parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=parent, prefix="building-") as work:
+    with tempfile.TemporaryDirectory(dir=home and home.parent, prefix="building-") as work:
         folder = Path(work) / "development"
         folder.mkdir()
         for name, text in sources.items():

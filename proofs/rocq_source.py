@@ -24,6 +24,10 @@ PREFIX = re.compile(
 )
 CLAIM = re.compile(r"\(\*\*\s*\*\s*(T\d+)\.\s*(.*?)\s*\*\)", re.DOTALL)
 PINNED = re.compile(r"Check\s*\(\s*@?([\w.']+)\s*:(?!=)(.*)\)\s*(%\w+)?\Z", re.DOTALL)
+WHOLE_FILE = (
+    "imports a whole file, which could change what a statement means; "
+    "write `From AttnProof Require file.` and `Import file(name, …).`"
+)
 PROJECT_LINE = re.compile(r"-R \. AttnProof|-arg -w|-arg [-+]?[a-z-]+(?:,[-+]?[a-z-]+)*|[A-Za-z]\w*\.v")
 
 
@@ -183,10 +187,15 @@ def pins(text: str) -> tuple[list[Pin], list[Finding]]:
     headings = [(m.start(), m[1], " ".join(m[2].split())) for m in CLAIM.finditer(text)]
     found: list[Pin] = []
     wrong: list[Finding] = []
+    own = {
+        file for names in re.findall(r"From\s+AttnProof\s+Require\s+([\w\s]+)\.", stripped) for file in names.split()
+    }
     for sentence in sentences(stripped):
+        line = stripped.count("\n", 0, sentence.start) + 1
+        if _imports_whole_file(sentence.text, own):
+            wrong.append(Finding("Claims.v", line, WHOLE_FILE))
         if not re.match(r"(?:\S+\s+)?Check\b", sentence.text):
             continue
-        line = stripped.count("\n", 0, sentence.start) + 1
         above = [h for h in headings if h[0] < sentence.start]
         match = PINNED.match(sentence.text)
         if match is None or "." not in match[1]:
@@ -201,6 +210,15 @@ def pins(text: str) -> tuple[list[Pin], list[Finding]]:
             last = stripped.count("\n", 0, sentence.end) + 1
             found.append(Pin(above[-1][1], above[-1][2], match[1], statement, sentence.start, sentence.end, line, last))
     return found, wrong
+
+
+def _imports_whole_file(command: str, own: set[str]) -> bool:
+    """Whether a command of Claims.v makes all names and notations of a file of the development visible."""
+    if re.match(r"(?:From\s+AttnProof\s+)?Require\s+(?:Import|Export)\b", command):
+        return "AttnProof" in command
+    imported = re.match(r"(?:Import|Export)\b(.*)", command, re.DOTALL)
+    bare = re.sub(r"\([^)]*\)", "()", imported[1]).split() if imported else []
+    return any(name in own or (name.startswith("AttnProof.") and "()" not in name) for name in bare)
 
 
 def sections(text: str) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -95,6 +96,25 @@ def test_nothing_is_written_beside_the_sources(cache: Path) -> None:
     run_gate(development=Development(HONEST))
     assert sorted(p.name for p in folder.iterdir()) == before
     assert not list(cache.glob("attnproof/building-*"))
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    report = run_gate(development=Development(HONEST))
+    assert report.ok
+    assert not run_gate(development=Development(HONEST)).cached
+
+
+def test_the_cache_keeps_only_the_latest(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"kernel-{number}").mkdir()
+        os.utime(tmp_path / f"kernel-{number}", (number, number))
+    (tmp_path / "other-1").mkdir()
+    assert rocq_build.make_room(tmp_path / "kernel-new", keep=2)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kernel-4", "kernel-5", "other-1"]
 
 
 # -- frauds: (changed files, what the scan says or None, what the row says or None) ---------------------------------
@@ -269,6 +289,16 @@ FRAUDS = {
     "two pins of one theorem": (
         {"Claims__v": CLAIMS + "Check (base.two : 2 = 1 + 1 -> 1 + 1 = 2).\n"},
         "Claims.v:9: a theorem called two is pinned twice",
+        None,
+    ),
+    "names from a whole file": (
+        {"Claims__v": CLAIMS.replace("Require base", "Require Import base")},
+        "Claims.v:1: imports a whole file",
+        None,
+    ),
+    "names from a whole file, later": (
+        {"Claims__v": CLAIMS.replace("base.\n", "base.\nImport base(two).\nImport base.\n", 1)},
+        "Claims.v:3: imports a whole file",
         None,
     ),
     "no pins at all": ({"Claims__v": "From AttnProof Require base.\n"}, "no statement is pinned", None),
