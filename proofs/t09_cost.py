@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -10,7 +11,7 @@ from sympy import Rational, Symbol
 
 from ..symbolic import cost, derivation, growth
 from ..symbolic.derivation import Derivation
-from .claim import Claim, expect
+from .claim import Claim, Scale, expect
 
 
 def derive() -> Derivation:
@@ -188,6 +189,25 @@ def property_check(rng: random.Random) -> str:
     return f"{count} random shapes: every multiplication counted agrees with the formulas; four regimes of rising order"
 
 
+def scale_check(scale: Scale) -> str:
+    """The sizes of the arrays that a compressed head holds, on the library asked for, against the formulas."""
+    import numpy as np
+
+    from ..numeric.attention import slot_weights
+
+    n = 20_000 if scale.n is None else scale.n
+    r, d = min(64, n), 8
+    rng = np.random.default_rng(scale.seed)
+    place = {} if scale.device is None else {"device": scale.device}
+    q, keys, e = (scale.xp.asarray(rng.standard_normal(shape), **place) for shape in ((n, d), (n, d), (r, n)))
+    coefficients = math.prod(slot_weights(q, keys, e).shape)
+    expect(coefficients == cost.compressed_coefficients(n, r), f"{coefficients} coefficients for n = {n}, r = {r}")
+    parameters = 2 * math.prod(e.shape)
+    expect(parameters == cost.extra_parameters(n, r), f"{parameters} parameters for n = {n}, r = {r}")
+    share = coefficients / int(cost.full_coefficients(n))
+    return f"n = {n}, r = {r}: {coefficients} coefficients held, {share:.3g} of n²; {parameters} extra parameters"
+
+
 CLAIM = Claim(
     id="T9",
     title="What compression saves",
@@ -196,6 +216,7 @@ CLAIM = Claim(
     source="article, 'Two conditions behind the saving'",
     derive=derive,
     property=property_check,
+    scale=scale_check,
     theorems=("macs_ratio", "break_even", "linear_iff_bounded", "slower_iff", "speedup_unbounded", "speedup_capped"),
     reading=(
         "Arithmetic, not time: an exact attention that never stores the n × n array already has linear memory, and a "

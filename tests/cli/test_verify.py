@@ -128,9 +128,9 @@ def test_checks_on_arrays_run_where_asked(monkeypatch, backend):
 
 
 def test_a_claim_without_a_check_on_arrays_says_so(monkeypatch):
-    done = run(monkeypatch, "verify", "T9", "--n", "8")
+    done = run(monkeypatch, "verify", "T17", "--n", "8")
     assert done.code == 3
-    assert "T9 scale – not run: this claim has no check on arrays" in done.out
+    assert "T17 scale – not run: this claim has no check on arrays" in done.out
 
 
 def test_explain_has_every_part(monkeypatch):

@@ -13,11 +13,12 @@ from dataclasses import replace
 from importlib import resources
 from typing import Any
 
+import array_api_compat.numpy
 import pytest
 import sympy
 from attnproof.numeric import balls
 from attnproof.proofs import rocq_source
-from attnproof.proofs.claim import claim_by_id, registry
+from attnproof.proofs.claim import Scale, claim_by_id, registry
 from attnproof.proofs.verify import check_claim
 from attnproof.symbolic import attention, cost, prefix, rank, softmax
 from attnproof.symbolic.derivation import Lemma
@@ -48,6 +49,14 @@ def test_every_claim_is_proved(rows, name):
 def test_another_seed_and_precision_change_nothing(name):
     row = check_claim(name, digits=45, seed=20260)
     assert row.status == "proved", [e.detail for e in row.evidence if not e.ok]
+
+
+@pytest.mark.parametrize("n", [5, 300])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.claim(n)) for n in MINE])
+def test_checks_on_arrays_hold(name, n):
+    check, most = registry()[name].scale, registry()[name].largest_n
+    assert check is not None
+    assert "n = " in check(Scale(array_api_compat.numpy, None, min(n, most or n), seed=n))
 
 
 def test_the_register_is_complete_and_in_order():
