@@ -9,7 +9,7 @@ is off, because a traced value cannot raise.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -142,6 +142,34 @@ def host_values(*named: tuple[str, Any]) -> tuple[np.ndarray, ...]:
 
         found = list(dask.compute(*found))
     return tuple(_host(name, x) for (name, _), x in zip(named, found, strict=True))
+
+
+def has_leading(axes: int, *arrays: Any) -> bool:
+    """Whether some array has more than `axes` axes; nested lists never have."""
+    return any(getattr(x, "ndim", axes) > axes for x in arrays)
+
+
+def over_leading(function: Callable[..., Any], axes: int, **arrays: Any) -> np.ndarray:
+    """An object array of `function(*slices)` over the leading axes, which broadcast; the last `axes` axes go to it.
+
+    For exact and ball arithmetic: the arrays are brought together as NumPy's, lazy ones in one compute; None stays
+    None. Raises ValueError, naming all shapes, when leading axes do not broadcast.
+
+    >>> over_leading(lambda M: int(M.sum()), 2, M=np.ones((3, 2, 2))).tolist()
+    [4, 4, 4]
+    """
+    named = [(name, x if hasattr(x, "dtype") else np.asarray(x)) for name, x in arrays.items() if x is not None]
+    values = host_values(*named)
+    try:
+        lead = np.broadcast_shapes(*(x.shape[: x.ndim - axes] for x in values))
+    except ValueError:
+        shapes = ", ".join(f"{name} {x.shape}" for (name, _), x in zip(named, values, strict=True))
+        raise ValueError(f"the leading axes of {shapes} do not broadcast; make them equal or 1") from None
+    spread = {n: np.broadcast_to(x, lead + x.shape[x.ndim - axes :]) for (n, _), x in zip(named, values, strict=True)}
+    found = np.empty(lead, object)
+    for index in np.ndindex(*lead):
+        found[index] = function(*(spread[name][index] if name in spread else None for name in arrays))
+    return found
 
 
 def _host(name: str, x: Any) -> np.ndarray:

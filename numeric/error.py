@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, NamedTuple
 
 import array_api_compat as compat
-import numpy as np
 from flint import arb, arb_mat, fmpq_mat
 
 from . import blocks
-from .arrays import host_values, read
+from .arrays import has_leading, over_leading, read
 from .attention import SHAPES, _slot_weights, broadcast_lead, weight_blocks
 from .enclosure import ball_scores, ball_softmax, exact_bias, exact_matrix, precision
 
@@ -69,8 +67,12 @@ def certified_error(
     if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
         raise ValueError(f"digits = {digits!r} is no number of digits; pass a whole number of at least 1")
     named = dict(zip("QKVEF", (Q, K, V, E, F), strict=True))
-    if any(getattr(x, "ndim", 2) > 2 for x in named.values()):
-        return _batched(named, bias, digits, cap_bits)
+    if has_leading(2, *named.values()):
+
+        def one(*head: Any) -> CertifiedError:
+            return certified_error(*head[:5], bias=head[5], digits=digits, cap_bits=cap_bits)
+
+        return over_leading(one, 2, **named, bias=bias)
     exact = {name: exact_matrix(x, name) for name, x in named.items()}
     _agree(exact)
     hidden = exact_bias(bias, exact["Q"].nrows(), exact["E"].nrows())
@@ -103,6 +105,7 @@ def compression_error(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) 
     chunk of queries is a task that holds K, V and the compressed keys and values. Under `jax.jit` the check for
     finite entries is off. Raises as `arrays.read` does.
 
+    >>> import numpy as np
     >>> half = np.array([[0.5, 0.5, 0], [0, 0, 1]])
     >>> K = np.array([[1.0], [2], [3]])
     >>> float(compression_error(np.ones((1, 1)), K, 10 * K, half, half).largest.round(4))
@@ -182,20 +185,3 @@ def _norms(exact: dict[str, fmpq_mat], bias: Any, bits: int) -> CertifiedError:
             full_square, full_largest = full_square + a * a, full_largest.max(abs(a))
     roots = (x.nonnegative_part().sqrt() for x in (square, full_square))
     return CertifiedError(next(roots), largest, next(roots), full_largest, bits)
-
-
-def _batched(named: dict[str, Any], bias: Any, digits: int, cap_bits: int) -> Any:
-    pairs = [*named.items()] if bias is None else [*named.items(), ("bias", bias)]
-    values = host_values(*((name, x if hasattr(x, "dtype") else np.asarray(x)) for name, x in pairs))
-    try:
-        lead = np.broadcast_shapes(*(x.shape[:-2] for x in values))
-    except ValueError:
-        shapes = ", ".join(f"{name} {x.shape}" for (name, _), x in zip(pairs, values, strict=True))
-        raise ValueError(f"the leading axes of {shapes} do not broadcast; make them equal or 1") from None
-    values = tuple(np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in values)
-    found = np.empty(lead, object)
-    for index in product(*map(range, lead)):
-        chosen = [x[index] for x in values]
-        hidden = chosen[5] if bias is not None else None
-        found[index] = certified_error(*chosen[:5], bias=hidden, digits=digits, cap_bits=cap_bits)
-    return found

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from functools import partial
 from typing import Any
 
 import array_api_compat as compat
-import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
-from .arrays import host_values
+from .arrays import has_leading, host_values, over_leading
 from .enclosure import exact_matrix, exact_rows, precision
 from .spectrum import mixing_spectrum
 
@@ -98,12 +97,8 @@ def certified_rank(M: Any, *, at_most: tuple[int, str] | None = None, cap_bits: 
         with precision(steps[0]):
             first = M(steps[0])
         return _from_balls(M, (first.nrows(), first.ncols()), at_most, steps)
-    if not isinstance(M, (Sequence, fmpq_mat, fmpz_mat)) and getattr(M, "ndim", 2) > 2:
-        (values,) = host_values(("M", M))
-        found = np.empty(values.shape[:-2], object)
-        for index in product(*map(range, found.shape)):
-            found[index] = certified_rank(values[index], at_most=at_most)
-        return found
+    if has_leading(2, M):
+        return over_leading(lambda one: certified_rank(one, at_most=at_most), 2, M=M)
     return _from_exact(exact_rows(M), at_most)
 
 
@@ -122,8 +117,8 @@ def exact_determinant(M: Any) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-def certified_mixing_rank(B: Any, F: Any) -> CertifiedRank:
-    """The exact rank of `B F` for exact B (m, r) and F (r, n), without the m × n product.
+def certified_mixing_rank(B: Any, F: Any) -> Any:
+    """The exact rank of `B F` for exact B (…, m, r) and F (…, r, n), without the m × n product.
 
     B is replaced by a basis of its rows, F by a basis of its columns, which leaves the rank alone; T3 bounds it by r.
     Raises as `certified_rank` does, and ValueError when the inner sizes differ.
@@ -131,6 +126,8 @@ def certified_mixing_rank(B: Any, F: Any) -> CertifiedRank:
     >>> certified_mixing_rank([[1, 0], [1, 1], [1, 2]], [[1, 1, 0], [0, 0, 1]]).rank
     2
     """
+    if has_leading(2, B, F):
+        return over_leading(certified_mixing_rank, 2, B=B, F=F)
     b, f = _integers(exact_rows(B, "B")), _integers(exact_rows(F, "F"))
     if b.ncols() != f.nrows():
         raise ValueError(
@@ -159,14 +156,8 @@ def certified_softmax_rank(x: Any, y: Any, *, cap_bits: int = 1 << 16) -> Any:
     >>> certified_softmax_rank([0, 1, 1], [0, 1, 2]).rank
     2
     """
-    if getattr(x, "ndim", 1) > 1 or getattr(y, "ndim", 1) > 1:
-        a, b = host_values(("x", x), ("y", y))
-        lead = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
-        a, b = np.broadcast_to(a, (*lead, a.shape[-1])), np.broadcast_to(b, (*lead, b.shape[-1]))
-        found = np.empty(lead, object)
-        for index in product(*map(range, lead)):
-            found[index] = certified_softmax_rank(a[index], b[index], cap_bits=cap_bits)
-        return found
+    if has_leading(1, x, y):
+        return over_leading(partial(certified_softmax_rank, cap_bits=cap_bits), 1, x=x, y=y)
     xs, ys = _vector(x, "x"), _vector(y, "y")
     rows, columns = _distinct(xs), _distinct(ys)
     size = min(len(rows), len(columns))

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import array_api_compat as compat
-from flint import arb, ctx, fmpq, fmpq_mat
+from flint import ctx, fmpq, fmpq_mat
 
 from . import blocks
-from .arrays import read
+from .arrays import has_leading, over_leading, read
 from .enclosure import exact_matrix, precision, singular_values
 from .spectrum import Factor, factor, thin
 
@@ -174,18 +174,22 @@ def exact_projector(F: Any) -> fmpq_mat:
     return Rt * (R * Rt).inv() * R
 
 
-def exact_leverage(F: Any) -> list[Fraction]:
-    """The leverages over ℚ; they sum to the rank exactly.
+def exact_leverage(F: Any) -> Any:
+    """The leverages over ℚ, a list of n Fractions that sum to the rank exactly; leading axes give an array of lists.
 
     >>> exact_leverage([[0.5, 0.5, 0], [0, 0, 1]])
     [Fraction(1, 2), Fraction(1, 2), Fraction(1, 1)]
     """
+    if has_leading(2, F):
+        return over_leading(exact_leverage, 2, F=F)
     P = exact_projector(F)
     return [_fraction(P[j, j]) for j in range(P.ncols())]
 
 
-def certified_span_retention(F: Any, start: int, stop: int) -> tuple[list[arb], Fraction]:
+def certified_span_retention(F: Any, start: int, stop: int) -> Any:
     """Enclosures of the span's singular values at the current ball precision, and the exact sum of their squares.
+
+    Leading axes give an object array of such pairs.
 
     P = F⁺F is a projector, so the squares are the eigenvalues of its block on the span, which are that block's singular
     values. Raises ValueError for a span that is not inside.
@@ -196,6 +200,8 @@ def certified_span_retention(F: Any, start: int, stop: int) -> tuple[list[arb], 
     >>> values[0].contains(1), values[1].contains(0), total
     (True, True, Fraction(1, 1))
     """
+    if has_leading(2, F):
+        return over_leading(lambda one: certified_span_retention(one, start, stop), 2, F=F)
     P = exact_projector(F)
     check_span(start, stop, P.ncols())
     span = range(start, stop)

@@ -121,6 +121,8 @@ def test_the_mixing_has_at_most_rank_r(data):
 def test_the_mixing_rank_needs_no_product(rng):
     B, F = rng.standard_normal((3000, 3)), rng.standard_normal((3, 3000))
     assert certified_mixing_rank(B, F).rank == 3
+    several = certified_mixing_rank(rng.standard_normal((2, 1, 5, 3)), rng.standard_normal((4, 3, 5)))
+    assert [c.rank for c in several.flat] == [3] * 8
     with pytest.raises(ValueError, match=r"B has shape \(3000, 3\), F has shape \(3000, 3\): r = 3 against 3000"):
         certified_mixing_rank(B, B)
 

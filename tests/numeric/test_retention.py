@@ -105,3 +105,13 @@ def test_exact_leverages(data):
 def test_the_span_is_checked_over_the_rationals_too():
     with pytest.raises(ValueError, match="the span from 2 to 9 is not inside the n = 3 positions"):
         certified_span_retention([[1, 0, 0]], 2, 9)
+
+
+def test_exact_leverages_of_several_heads(rng):
+    F = rng.integers(-2, 3, (2, 3, 2, 4))
+    found = exact_leverage(F)
+    assert found.shape == (2, 3)
+    assert all(found[i] == exact_leverage(F[i].tolist()) for i in np.ndindex(2, 3))
+    with precision(80):
+        spans = certified_span_retention(F, 0, 2)
+    assert all(spans[i][1] == sum(found[i][:2]) for i in np.ndindex(2, 3))
