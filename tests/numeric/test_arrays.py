@@ -228,3 +228,12 @@ def test_an_import_loads_no_array_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_loads():
+    import attnproof.numeric as numeric
+
+    assert all(callable(getattr(numeric, name)) for name in numeric.__all__)
+    assert set(dir(numeric)) == set(numeric.__all__)
+    with pytest.raises(AttributeError, match=r"module 'attnproof\.numeric' has no attribute 'lverage'; it has certified_error"):
+        _ = numeric.lverage
