@@ -1,9 +1,9 @@
 (** The statements that the kit's theorems are held to.
 
     Each headline theorem is pinned here in full: `Check (name : statement)` compiles only while the theorem called
-    `name` still proves `statement`, so no theorem can be weakened without this file changing.  Nothing is imported from
-    the development, and the definitions that a statement uses are written out again here, so that this file together
-    with MathComp says all there is to say: Rocq checks that they agree with those of the proofs.  A heading
+    `name` still proves `statement`, so no theorem can be weakened without this file changing.  The definitions that a
+    statement uses are written out again here, or imported by name and pinned by an equation; nothing else is imported
+    from the development, so this file together with MathComp says all there is to say.  A heading
     `(** * Tk. title *)` names the claim (numbered as in the kit) that the checks below it belong to.  proofs/kernel.py
     reads this file.
 
@@ -395,7 +395,7 @@ Check (two_axes.order_irrelevant_iff :
 (* ==================== Causality and the verified checker (T10–T15) ==================== *)
 
 From AttnProof Require Import independence causal_head support exact biases rationals checker.
-From AttnProof Require Import witness mask freshness composition.
+From AttnProof Require Import witness leak_size mask freshness composition.
 From AttnProof Require Import exact_reals.
 
 (** * T10. Slots that read nothing forbidden are safe *)
@@ -656,6 +656,33 @@ Check (exact_reals.witness_reals :
   forall (R : realType) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r), (exists s, S s) ->
   find_witness (@expR R) E F A S = None <->
   forall q : 'rV[R]_1, query_safe (@expR R) 1 1 E F A S q).
+
+Check (leak_size.value_leak_bound :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (S : pred 'I_r), (exists s, S s) ->
+  forall (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)) (j : 'I_n) (k : 'I_dv) (bound : R),
+  (forall i, i != j -> row i V = row i V') -> (forall s, S s -> `|F s j| <= bound) ->
+  `|head e scale E F S q K V' 0 k - head e scale E F S q K V 0 k| <= bound * `|V' j k - V j k|).
+
+Check (leak_size.key_leak_bound :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (S : pred 'I_r), (exists s, S s) ->
+  (forall x, 0 <= x -> 1 <= e x) ->
+  forall (q : 'rV[R]_d) (K K' : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) (j : 'I_n) (k : 'I_dv) (delta lo hi a b B : R),
+  B = e (`|delta| * (b - a) / 2%:R) ->
+  scale *: (K' *m q^T) = scale *: (K *m q^T) + delta *: delta_mx j 0 ->
+  (forall s, S s -> lo <= (F *m V) s k <= hi) -> (forall s, S s -> a <= E s j <= b) ->
+  `|head e scale E F S q K' V 0 k - head e scale E F S q K V 0 k| <= (hi - lo) * ((B - 1) / (B + 1))).
+
+Check (exact_reals.key_leak_reals :
+  forall (R : realType) (r n d dv : nat) (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K K' : 'M[R]_(n, d))
+    (V : 'M[R]_(n, dv)) (j : 'I_n) (k : 'I_dv) (delta lo hi a b : R),
+  (exists s, S s) ->
+  (forall i, (q *m K'^T) 0 i / Num.sqrt d%:R = (q *m K^T) 0 i / Num.sqrt d%:R + (if i == j then delta else 0)) ->
+  (forall s, S s -> lo <= (F *m V) s k <= hi) -> (forall s, S s -> a <= E s j <= b) ->
+  `|softmax_head E F S q K' V 0 k - softmax_head E F S q K V 0 k| <=
+  (hi - lo) * ((expR (`|delta| * (b - a) / 4%:R) - expR (- (`|delta| * (b - a) / 4%:R))) /
+               (expR (`|delta| * (b - a) / 4%:R) + expR (- (`|delta| * (b - a) / 4%:R))))).
 
 (** * T13. The largest mask that passes T10 *)
 

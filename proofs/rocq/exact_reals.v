@@ -12,13 +12,14 @@
       T11  exact_criterion_reals  the softmax head is prefix-safe iff the criterion holds where a query sees a slot
       T11  checker_reals          exact_safe … = true iff the softmax head of these rational matrices is prefix-safe
       T10  support_checker_reals  support_safe … = true implies it
+      T12  key_leak_reals         the bound on a leak through a key, range * tanh (|step| * range / 4)
       T12  witness_reals          a leak of a softmax head has a witness among finitely many natural inputs
 
     Axioms: the three classical ones of MathComp-Analysis (propositional and functional extensionality, constructive
     indefinite description). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.analysis Require Import reals sequences exp.
-From AttnProof Require Import independence causal_head support exact witness rationals checker.
+From AttnProof Require Import independence causal_head support exact witness rationals checker leak_size.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -100,6 +101,36 @@ move=> seen; rewrite find_witnessP //; last exact: expR_exponential.
 split=> [crit q | safe]; first exact: (safe_of_criterion expR_exponential 1 _ crit seen).
 apply: (criterion_of_safe expR_exponential (oner_neq0 R) _ _ seen (safe 1%:M)) => //.
 by apply/eqP => /rowP/(_ 0); rewrite !mxE eqxx; apply/eqP/oner_neq0.
+Qed.
+
+(** The hyperbolic tangent. *)
+Definition tanh (y : R) : R := (expR y - expR (- y)) / (expR y + expR (- y)).
+
+Theorem key_leak_reals r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K K' : 'M[R]_(n, d))
+    (V : 'M[R]_(n, dv)) j k delta lo hi a b :
+  (exists s, S s) ->
+  (forall i, (q *m K'^T) 0 i / Num.sqrt d%:R = (q *m K^T) 0 i / Num.sqrt d%:R + (if i == j then delta else 0)) ->
+  (forall s, S s -> lo <= (F *m V) s k <= hi) -> (forall s, S s -> a <= E s j <= b) ->
+  `|softmax_head E F S q K' V 0 k - softmax_head E F S q K V 0 k| <= (hi - lo) * tanh (`|delta| * (b - a) / 4%:R).
+Proof.
+move=> seen step range_f range_E; set y := _ / 4%:R.
+have quarter (x : R) : x / 2%:R / 2%:R = x / 4%:R by rewrite -mulrA -invfM -natrM.
+have half : `|delta| * (b - a) / 2%:R = y + y by rewrite [LHS]splitr quarter.
+have exp_ge1 x : 0 <= x -> 1 <= expR x.
+  by move=> x0; apply: le_trans (expR_ge1Dx x0); rewrite ler_addl.
+have scores : position_scores (root_scale d) q K' = bump (position_scores (root_scale d) q K) j delta.
+  apply/matrixP => i z; rewrite (ord1 z) /position_scores /bump !mxE eqxx andbT.
+  have := step i; rewrite !mxE /root_scale ![_ / Num.sqrt _]mulrC.
+  rewrite (eq_bigr (fun l => K' i l * q^T l 0)) => [|l _]; last by rewrite !mxE mulrC.
+  rewrite [in X in _ = X -> _](eq_bigr (fun l => K i l * q^T l 0)) => [-> |l _]; last by rewrite !mxE mulrC.
+  by case: eqP => _; rewrite ?mulr1 ?mulr0.
+have -> : tanh y = (expR (y + y) - 1) / (expR (y + y) + 1).
+  rewrite expRD -[1 in RHS](expRxMexpNx_1 y) -mulrBr -mulrDr invfM mulrACA divff ?mul1r //.
+  exact/lt0r_neq0/expR_gt0.
+rewrite -half; apply: (key_leak_bound expR_exponential) => //.
+- exact: exp_ge1.
+- exact: scores.
+- exact: range_E.
 Qed.
 
 End Reals.
