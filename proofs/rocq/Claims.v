@@ -411,6 +411,14 @@ Check (causal_head.head_def :
     (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)),
   head e scale E F S q K V = weights e scale E S q K *m (F *m V)).
 
+Check (causal_head.query_safe_def :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n)
+    (S : pred 'I_r) (q : 'rV[R]_d),
+  query_safe e scale dv E F A S q <->
+  forall (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+    (forall j, A j -> row j K = row j K') -> (forall j, A j -> row j V = row j V') ->
+    head e scale E F S q K V = head e scale E F S q K' V').
+
 Check (causal_head.prefix_safe_def :
   forall (R : realFieldType) (e : R -> R) (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n))
     (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r),
@@ -439,6 +447,13 @@ Check (support.support_first_query :
   forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n.+1)),
   (forall (s : 'I_r) (j : 'I_n.+1), true -> ~~ (j <= 0)%N -> E s j = 0 /\ F s j = 0) <->
   (forall s j, j != ord0 -> E s j = 0 /\ F s j = 0)).
+
+Check (support.rounded_dot_def :
+  forall (T : Type) (add mul : T -> T -> T) (fma : T -> T -> T -> T) (n : nat) (a x : 'I_n -> T),
+  [/\ forall j, rounded_dot add mul fma (Product j) a x = mul (a j) (x j),
+      forall t1 t2, rounded_dot add mul fma (Sum t1 t2) a x =
+        add (rounded_dot add mul fma t1 a x) (rounded_dot add mul fma t2 a x) &
+      forall j t, rounded_dot add mul fma (Fused j t) a x = fma (a j) (x j) (rounded_dot add mul fma t a x)]).
 
 Check (support.support_safe_rounded :
   forall (T : Type) (add mul : T -> T -> T) (fma : T -> T -> T -> T) (is_zero finite : T -> Prop)
@@ -479,11 +494,15 @@ Check (support.article_leak :
     (if s == 0 then (if j == 2%:R then 0 else 2%:R^-1) else (j == 2%:R)%:R) in
   ~ query_safe e scale dv half half (fun j => (j <= 0)%N) S q).
 
+Check (checker.entry_def :
+  forall (M : seq (seq QArith_base.Q)) (s j : nat),
+  entry M s j = nth (QArith_base.Qmake BinNums.Z0 BinNums.xH) (nth [::] M s) j).
+
 Check (checker.support_safeP :
   forall (R : realFieldType) (r n m : nat) (E F : seq (seq QArith_base.Q)) (allowed visible : seq (seq bool)),
   support_safe r n m E F allowed visible = true <->
-  forall t : 'I_m, supported (\matrix_(s < r, j < n) of_Q R (entry E s j)) (\matrix_(s < r, j < n) of_Q R (entry F s j))
-    (to_relation allowed t) (to_relation visible t)).
+  forall (t : 'I_m) (s : 'I_r) (j : 'I_n), nth false (nth [::] visible t) s -> ~~ nth false (nth [::] allowed t) j ->
+    (\matrix_(s < r, j < n) of_Q R (entry E s j)) s j = 0 /\ (\matrix_(s < r, j < n) of_Q R (entry F s j)) s j = 0).
 
 Check (checker.support_safe_sound :
   forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv m : nat) (E F : seq (seq QArith_base.Q))
@@ -524,6 +543,14 @@ Check (exact.exact_criterionP :
            [&& (p.1 < p.2)%N, visible t p.1, visible t p.2 & row p.1 E + row p.2 E == c])
          (E p.1 j - E p.2 j) * (F p.1 i - F p.2 i) = 0)).
 
+Check (exact.exact_criterion_def :
+  forall (R : realFieldType) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  exact_criterion E F A S <->
+  (forall (a : 'rV[R]_n) j, ~~ A j -> \sum_(s | S s && (row s E == a)) F s j = 0) /\
+  (forall (c : 'rV[R]_n) j i, ~~ A j -> A i ->
+     \sum_(p : 'I_r * 'I_r | [&& (p.1 < p.2)%N, S p.1, S p.2 & row p.1 E + row p.2 E == c])
+       (E p.1 j - E p.2 j) * (F p.1 i - F p.2 i) = 0)).
+
 Check (exact.exact_criterion_query :
   forall (R : realFieldType) (e : R -> R) (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n)
     (S : pred 'I_r) (q : 'rV[R]_d),
@@ -533,7 +560,9 @@ Check (exact.exact_criterion_query :
 Check (exact.pairs_cancel_steps :
   forall (R : realFieldType) (e : R -> R), exponential e ->
   forall (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
-  pairs_cancel E F A S <->
+  (forall (c : 'rV[R]_n) j i, ~~ A j -> A i ->
+     \sum_(p : 'I_r * 'I_r | [&& (p.1 < p.2)%N, S p.1, S p.2 & row p.1 E + row p.2 E == c])
+       (E p.1 j - E p.2 j) * (F p.1 i - F p.2 i) = 0) <->
   forall (c : 'rV[R]_n) (b : R) j i, ~~ A j -> A i ->
     \sum_(p : 'I_r * 'I_r | [&& S p.1, S p.2, row p.1 E + row p.2 E == c & E p.2 j == b])
       (F p.1 i - F p.2 i) = 0).
@@ -642,7 +671,8 @@ Check (witness.find_witness_refutes :
 Check (witness.witness_not_safe :
   forall (R : realFieldType) (e : R -> R) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r)
     (w : witness R n),
-  admissible A w -> refutes e E F S w -> ~ query_safe e 1 1 E F A S (1%:M : 'rV_1)).
+  (forall j, A j -> row j w.1.1 = row j w.1.2) /\ (forall j, A j -> row j w.2.1 = row j w.2.2) ->
+  output e E F S w.1.1 w.2.1 != output e E F S w.1.2 w.2.2 -> ~ query_safe e 1 1 E F A S (1%:M : 'rV_1)).
 
 Check (witness.find_witness_natural :
   forall (R : realFieldType) (e : R -> R) (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),

@@ -16,7 +16,7 @@
     The query is fixed while keys and values vary, because it is computed from its own position.
 
     Headline theorems (the definitions, spelled out; Claims.v pins them):
-      T10, T11  weights_def, head_def, prefix_safe_def
+      T10, T11  weights_def, head_def, query_safe_def, prefix_safe_def
 
     Axioms: none. *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -68,6 +68,14 @@ Proof. by rewrite mxE. Qed.
 Lemma head_def (R : realFieldType) (e : R -> R) (scale : R) r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r)
     (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) :
   head e scale E F S q K V = weights e scale E S q K *m (F *m V).
+Proof. by []. Qed.
+
+Lemma query_safe_def (R : realFieldType) (e : R -> R) (scale : R) r n d dv (E F : 'M[R]_(r, n)) (A : pred 'I_n)
+    (S : pred 'I_r) (q : 'rV[R]_d) :
+  query_safe e scale dv E F A S q <->
+  forall (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+    (forall j, A j -> row j K = row j K') -> (forall j, A j -> row j V = row j V') ->
+    head e scale E F S q K V = head e scale E F S q K' V'.
 Proof. by []. Qed.
 
 Lemma prefix_safe_def (R : realFieldType) (e : R -> R) (scale : R) r n m d dv (E F : 'M[R]_(r, n))

@@ -12,6 +12,7 @@
       to_matrix, to_relation         what the lists mean: a matrix over the real field R, a relation on indices
 
     Headline theorems:
+      T10  entry_def           how a list of rows is read
       T10  support_safe_sound  support_safe … = true implies that the softmax head is prefix-safe
       T10  support_safeP       support_safe … = true iff the support condition holds
       T11  exact_safeP         exact_safe … = true iff the softmax head is prefix-safe
@@ -127,6 +128,9 @@ Definition to_relation m k (b : bits) : 'I_m -> pred 'I_k := fun t i => nth fals
 
 Lemma everyE T (p : T -> bool) l : every p l = all p l.
 Proof. by elim: l => //= x l ->. Qed.
+
+Lemma entry_def (M : rows) s j : entry M s j = nth (Qmake Z0 xH) (nth [::] M s) j.
+Proof. by []. Qed.
 
 Section Queries.
 

@@ -14,6 +14,7 @@
                                 coefficient of v_i in the output is their quotient
 
     Headline theorems:
+      T11  exact_criterion_def      the criterion, spelled out
       T11  exact_criterionP         a head is prefix-safe iff the criterion holds at every query that sees a slot
       T11  exact_criterion_query    the same for one query vector q <> 0, which is enough
       T11  pairs_cancel_steps       (2) holds iff (2') does
@@ -46,6 +47,13 @@ Definition steps_cancel := forall (c : 'rV[R]_n) (b : R) j i, ~~ A j -> A i ->
   \sum_(p : 'I_r * 'I_r | [&& S p.1, S p.2, row p.1 E + row p.2 E == c & E p.2 j == b]) (F p.1 i - F p.2 i) = 0.
 
 Definition exact_criterion := rows_cancel /\ pairs_cancel.
+
+Lemma exact_criterion_def : exact_criterion <->
+  (forall (a : 'rV[R]_n) j, ~~ A j -> \sum_(s | S s && (row s E == a)) F s j = 0) /\
+  (forall (c : 'rV[R]_n) j i, ~~ A j -> A i ->
+     \sum_(p : 'I_r * 'I_r | [&& (p.1 < p.2)%N, S p.1, S p.2 & row p.1 E + row p.2 E == c])
+       (E p.1 j - E p.2 j) * (F p.1 i - F p.2 i) = 0).
+Proof. by []. Qed.
 
 (** (2) over ordered pairs: every term twice. *)
 Definition ordered_pairs_cancel := forall (c : 'rV[R]_n) j i, ~~ A j -> A i ->

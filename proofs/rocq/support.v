@@ -8,6 +8,7 @@
       rounded dot product   the value of a summation tree over rounded products, see tree; any order of summation
 
     Headline theorems:
+      T10  rounded_dot_def        how a summation tree is evaluated
       T10  support_safe_view      supported implies that any function of the query and the view is safe, over any ring
       T10  support_prefix_safe    softmax heads as in causal_head.v, for every boundary and visibility
       T10  support_first_query    where query 0 sees every slot under the prefix boundary, the condition says that the
@@ -121,6 +122,12 @@ Fixpoint rounded_dot n (t : tree n) (a x : 'I_n -> T) : T :=
   | Sum t1 t2 => add (rounded_dot t1 a x) (rounded_dot t2 a x)
   | Fused j t1 => fma (a j) (x j) (rounded_dot t1 a x)
   end.
+
+Lemma rounded_dot_def n (a x : 'I_n -> T) :
+  [/\ forall j, rounded_dot (Product j) a x = mul (a j) (x j),
+      forall t1 t2, rounded_dot (Sum t1 t2) a x = add (rounded_dot t1 a x) (rounded_dot t2 a x) &
+      forall j t, rounded_dot (Fused j t) a x = fma (a j) (x j) (rounded_dot t a x)].
+Proof. by []. Qed.
 
 Lemma rounded_dot_same n (t : tree n) (A : pred 'I_n) (a x x' : 'I_n -> T) :
   (forall j, ~~ A j -> is_zero (a j)) -> (forall j, finite (x j)) -> (forall j, finite (x' j)) ->
