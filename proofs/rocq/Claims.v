@@ -40,31 +40,31 @@ Definition attention (R : realType) m n d dv (Q : 'M[R]_(m, d)) (K : 'M[R]_(n, d
 (** * T1. The article's example, exactly *)
 
 (** Keys (1, 2, 3), values (10, 20, 30), query 1, d = 1, E = F = [[1/2, 1/2, 0], [0, 0, 1]]. *)
-Definition keys (R : realType) : 'cV[R]_3 := \col_j j.+1%:R.
-Definition values (R : realType) : 'cV[R]_3 := \col_j (10 * j.+1)%:R.
-Definition E (R : realFieldType) : 'M[R]_(2, 3) := \matrix_(s, j)
+Definition example_keys (R : realType) : 'cV[R]_3 := \col_j j.+1%:R.
+Definition example_values (R : realType) : 'cV[R]_3 := \col_j (10 * j.+1)%:R.
+Definition example_E (R : realFieldType) : 'M[R]_(2, 3) := \matrix_(s, j)
   if s == 0%N :> nat then (if (j < 2)%N then 2^-1 else 0) else (if (j < 2)%N then 0 else 1).
 
 Check (example.full_weights :
   forall (R : realType) (j : 'I_3), let e : R := expR 1 in
-  softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (keys R)^T)) 0 j = e ^+ j / (1 + e + e ^+ 2)).
+  softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (example_keys R)^T)) 0 j = e ^+ j / (1 + e + e ^+ 2)).
 
 Check (example.compressed_weights :
   forall (R : realType) (s : 'I_2), let h : R := expR (1 / 2) in
-  softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (E R *m keys R)^T)) 0 s = h ^+ (3 * s) / (1 + h ^+ 3)).
+  softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (example_E R *m example_keys R)^T)) 0 s = h ^+ (3 * s) / (1 + h ^+ 3)).
 
 Check (example.full_output :
   forall R : realType, let e : R := expR 1 in
-  attention (1%:M : 'M[R]_1) (keys R) (values R) 0 0 = 10 * (1 + 2 * e + 3 * e ^+ 2) / (1 + e + e ^+ 2)).
+  attention (1%:M : 'M[R]_1) (example_keys R) (example_values R) 0 0 = 10 * (1 + 2 * e + 3 * e ^+ 2) / (1 + e + e ^+ 2)).
 
 Check (example.compressed_output :
   forall R : realType, let h : R := expR (1 / 2) in
-  attention (1%:M : 'M[R]_1) (E R *m keys R) (E R *m values R) 0 0 = 15 * (1 + 2 * h ^+ 3) / (1 + h ^+ 3)).
+  attention (1%:M : 'M[R]_1) (example_E R *m example_keys R) (example_E R *m example_values R) 0 0 = 15 * (1 + 2 * h ^+ 3) / (1 + h ^+ 3)).
 
 Check (example.output_difference :
   forall R : realType, let h : R := expR (1 / 2) in
-  let difference := attention (1%:M : 'M[R]_1) (E R *m keys R) (E R *m values R) 0 0 -
-                    attention (1%:M : 'M[R]_1) (keys R) (values R) 0 0 in
+  let difference := attention (1%:M : 'M[R]_1) (example_E R *m example_keys R) (example_E R *m example_values R) 0 0 -
+                    attention (1%:M : 'M[R]_1) (example_keys R) (example_values R) 0 0 in
   difference = 5 * (1 - h ^+ 2 + 4 * h ^+ 3 - 3 * h ^+ 4 + 2 * h ^+ 5) / ((1 + h ^+ 3) * (1 + h ^+ 2 + h ^+ 4)) /\
   0 < difference).
 
@@ -394,9 +394,57 @@ Check (two_axes.order_irrelevant_iff :
 
 (* ==================== Causality and the verified checker (T10–T15) ==================== *)
 
-From AttnProof Require Import independence causal_head support exact biases rationals checker.
-From AttnProof Require Import witness leak_size mask freshness composition.
-From AttnProof Require Import exact_reals.
+From AttnProof Require independence causal_head support exact biases rationals checker.
+From AttnProof Require witness leak_size mask freshness composition exact_reals.
+
+(** The names that the statements below take from the development; equations among them spell these out. *)
+Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, rounded_dot).
+Import biases(biased_head) rationals(of_Z, of_Q) checker(support_safe, exact_safe, to_matrix, to_relation, entry).
+Import witness(output, find_witness) mask(passes, largest) freshness(unseen) composition(layer_safe, by_time).
+Import exact_reals(softmax_head, softmax_prefix_safe).
+
+(** T10's condition for one query: A holds at the positions that it may use, S at the slots that it sees. *)
+Definition supported (R : ringType) r n (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r) :=
+  forall s j, S s -> ~~ A j -> E s j = 0 /\ F s j = 0.
+
+(** T11's condition for one query: (1) over equal rows of E, (2) over pairs of rows with equal sums. *)
+Definition pairs_cancel (R : realFieldType) r n (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r) :=
+  forall (c : 'rV[R]_n) j i, ~~ A j -> A i ->
+  \sum_(p : 'I_r * 'I_r | [&& (p.1 < p.2)%N, S p.1, S p.2 & row p.1 E + row p.2 E == c])
+    (E p.1 j - E p.2 j) * (F p.1 i - F p.2 i) = 0.
+Definition exact_criterion (R : realFieldType) r n (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r) :=
+  (forall (a : 'rV[R]_n) j, ~~ A j -> \sum_(s | S s && (row s E == a)) F s j = 0) /\ pairs_cancel E F A S.
+
+(** The output of one query q does not depend on what is forbidden to it. *)
+Definition query_safe (R : realFieldType) (e : R -> R) (scale : R) r n d dv (E F : 'M[R]_(r, n)) (A : pred 'I_n)
+    (S : pred 'I_r) (q : 'rV[R]_d) :=
+  forall (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+  (forall j, A j -> row j K = row j K') -> (forall j, A j -> row j V = row j V') ->
+  head e scale E F S q K V = head e scale E F S q K' V'.
+Arguments query_safe [R] e scale [r n d] dv E F A S q.
+
+(** T12's witness: keys and other keys, values and other values, of width one. *)
+Definition witness (R : ringType) n := (('cV[R]_n * 'cV[R]_n) * ('cV[R]_n * 'cV[R]_n))%type.
+Notation keys w := (w.1.1).
+Notation other_keys w := (w.1.2).
+Notation values w := (w.2.1).
+Notation other_values w := (w.2.2).
+Definition admissible (R : realFieldType) n (A : pred 'I_n) (w : witness R n) :=
+  (forall j, A j -> row j (keys w) = row j (other_keys w)) /\
+  (forall j, A j -> row j (values w) = row j (other_values w)).
+Definition refutes (R : realFieldType) (e : R -> R) r n (E F : 'M[R]_(r, n)) (S : pred 'I_r) (w : witness R n) :=
+  output e E F S (keys w) (values w) != output e E F S (other_keys w) (other_values w).
+
+(** A layer maps sequences to sequences; layers are applied from the first to the last. *)
+Definition layer n X Y := ('I_n -> X) -> 'I_n -> Y.
+Definition stack n X (layers : seq (layer n X X)) : layer n X X := foldr (fun f g x => g (f x)) id layers.
+
+(** Which query sees which slot. *)
+Definition mask r n := 'I_n -> pred 'I_r.
+
+(** The verified checker's matrices and relations. *)
+Notation rows := (seq (seq QArith_base.Q)).
+Notation bits := (seq (seq bool)).
 
 (** * T10. Slots that read nothing forbidden are safe *)
 
