@@ -13,7 +13,7 @@ from dataclasses import dataclass
 FORBIDDEN = re.compile(
     r"\b(?:Admitted|admit|give_up|Admit\s+Obligations|Axioms?|Parameters?|Conjectures?|Primitive|bypass_check|"
     r"Declare\s+(?:Module|ML\s+Module)|Load|Add\s+(?:Rec\s+)?LoadPath|Drop|Redirect|Register|Symbols?|Rewrite\s+Rules?|"
-    r"Definitional\s+UIP|type-in-type|impredicative-set)\b|\b(?:Guard|Positivity|Universe)\s+Checking\b"
+    r"Definitional\s+UIP|native_compute|type-in-type|impredicative-set)\b|\b(?:Guard|Positivity|Universe)\s+Checking\b"
 )
 # Commands that add an axiom when they stand outside a section.
 ASSUMING = re.compile(r"(?:Variables?|Hypothes[ie]s|Context)\b")
