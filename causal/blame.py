@@ -95,9 +95,9 @@ def corrected(blame: Blame, program: Program, boundary: Boundary, witness: Model
     """The same chain, entered later when the witness's two runs clear the module of its entry.
 
     What goes into and comes out of the modules is compared at the position where the query stands, along an axis of
-    the sequence's length. When the output of the blamed module (or of one around it) is still the same there, the future
-    enters later: in the first module whose output differs, or in the parent of the first whose input does. A guide,
-    like the chain.
+    the sequence's length. When the output of the blamed module (or of one around it) is still the same there, the
+    future enters later: in the first module whose output differs, or in the parent of the first whose input does. A
+    guide, like the chain.
     """
     if boundary.stands is None or blame.entry is None:
         return blame

@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -251,11 +252,18 @@ class Case:
             self.program, self.boundary, vocabulary=self.vocabulary, suspects=suspects, epsilon=self.seen.epsilon
         )
 
+    @cached_property
+    def _wide(self) -> str:
+        """Whether the model runs in float64 throughout, and as the same function ("same", "other", "no")."""
+        return float64_runs(self.program, self.setting, self.seen.output, self.seen.random)
+
     def _finest(self, setting: Setting) -> Setting:
-        """The setting in float64 where the model runs in it."""
-        if not hasattr(self, "_wide"):
-            self._wide = float64_runs(self.program, self.setting, self.seen.output, self.seen.random)
-        return replace(setting, precision="float64") if self._wide else setting
+        """The setting in float64 where the model is the same function there."""
+        return replace(setting, precision="float64") if self._wide == "same" else setting
+
+    def _confirmed(self, search: Search, witness: ModelWitness) -> bool:
+        """Whether a witness found natively leaks in float64, too; true where float64 cannot tell."""
+        return self._wide == "no" or search.confirms(witness, replace(witness.setting, precision="float64"))
 
     def validate(self) -> bool:
         """Runs of the model itself on fresh inputs; false when they contradict the proof (then the witness is kept).
@@ -307,6 +315,11 @@ class Case:
             plan.append((replace(fine, jitter=JITTER), rounds[:3]))
         for setting, how in plan:
             f.witness = search.find(setting, how)
+            if f.witness is not None and setting.precision == "native" and not self._confirmed(search, f.witness):
+                f.reasons.append(
+                    f"{f.witness.describe()}, but in float64 it does not: rounding, or a kernel of its own"
+                )
+                f.witness = None
             if f.witness is not None or search.tried.stopped_early:
                 break
         f.forwards += search.tried.forwards
@@ -337,9 +350,7 @@ class Case:
             f.evidence.append(Evidence("abstract", True, f"{self.place()}: a bidirectional boundary forbids nothing"))
         elif self.prove():
             if not self.validate():
-                f.status, f.conditions = Status.REFUTED, []
-                f.notes.append("the abstract run claims otherwise: please report this, it is a bug in a rule")
-                self._blame_witness()
+                self._contradicted()
         elif self.refute():
             f.status = Status.REFUTED
             self._blame_witness()
@@ -349,6 +360,23 @@ class Case:
         self._remarks()
         f.seconds = time.perf_counter() - started
         return f
+
+    def _contradicted(self) -> None:
+        """A run of the model itself denies the proof: a leak that float64 confirms, or something to look into."""
+        f = self.finding
+        assert f.witness is not None
+        f.conditions = []
+        if self._confirmed(self.search(None), f.witness):
+            f.status = Status.REFUTED
+            f.notes.append("the abstract run claims otherwise: please report this, it is a bug in a rule")
+            self._blame_witness()
+            return
+        f.status = Status.UNDECIDED
+        f.reasons.append(
+            f"the abstract run finds no dependency, yet {f.witness.describe()}; in float64 it does not: rounding that "
+            "depends on the whole batch, or a kernel of its own"
+        )
+        f.witness = None
 
     def place(self) -> str:
         """'eval mode, n = 32'."""

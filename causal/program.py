@@ -49,6 +49,7 @@ class Setting:
     jitter: float = 0.0
     tremor: float = 0.0
     seed: int = 0
+    tremor_seed: int = 0
 
     def describe(self) -> str:
         """A phrase such as 'float64, train mode, parameters jittered by 0.1'."""
@@ -439,7 +440,8 @@ def _parameters(modules: Sequence[nn.Module], setting: Setting) -> Iterator[None
         yield
         return
     held: dict[int, tuple[Tensor, Tensor]] = {}
-    generator = torch.Generator().manual_seed(setting.seed + 1234)
+    generator = torch.Generator().manual_seed(1234 + setting.seed)
+    trembling = torch.Generator().manual_seed(4321 + setting.tremor_seed)
     parameters = {id(p) for top in modules for p in top.parameters()}
     tensors = [t for top in modules for t in (*top.parameters(), *top.buffers())]
     try:
@@ -450,8 +452,10 @@ def _parameters(modules: Sequence[nn.Module], setting: Setting) -> Iterator[None
             value = _wider(t.data) if wide else t.data
             if id(t) in parameters and (setting.jitter or setting.tremor):
                 real = torch.float64 if not t.is_complex() else torch.complex128
-                noise = torch.randn(value.shape, generator=generator, dtype=real).to(value.dtype).to(value.device)
-                value = value + setting.jitter * noise + setting.tremor * value * noise
+                for scale, factor, source in ((setting.jitter, 1.0, generator), (setting.tremor, value, trembling)):
+                    if scale:
+                        noise = torch.randn(value.shape, generator=source, dtype=real).to(value.dtype)
+                        value = value + scale * factor * noise.to(value.device)
             t.data = value
         yield
     finally:

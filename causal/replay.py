@@ -12,7 +12,7 @@ import base64
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class ModelWitness(Witness):
     vary: int | str = 0
     sequence_axis: int = 1
     output_axis: int = 1
+    dtype: str = "float32"  # of the varied input in a native run
     slot: int | None = None
     program: Program | None = field(default=None, repr=False)
 
@@ -104,6 +105,8 @@ class ModelWitness(Witness):
         import torch
 
         t = torch.from_numpy(np.array(x))
+        if self.setting.precision == "native":
+            t = t.to(getattr(torch, self.dtype))
         return t if self.program is None else t.to(self.program.input.device)
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,6 +129,7 @@ class ModelWitness(Witness):
             "vary": self.vary,
             "sequence_axis": self.sequence_axis,
             "output_axis": self.output_axis,
+            "dtype": self.dtype,
         }
 
     @classmethod
@@ -150,6 +154,7 @@ class ModelWitness(Witness):
             vary=data["vary"],
             sequence_axis=axis,
             output_axis=data["output_axis"],
+            dtype=data["dtype"],
         )
 
     def __eq__(self, other: object) -> bool:
@@ -181,7 +186,9 @@ def _encoded(value: Any) -> Any:
         return value
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu()
-        value = value.double().numpy() if value.dtype is torch.bfloat16 else value.numpy()
+        if value.dtype is torch.bfloat16:  # NumPy has no such type; float32 holds it exactly
+            return {**_encoded(value.float()), "was": "bfloat16"}
+        value = value.numpy()
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"dtype": str(value.dtype), "shape": list(value.shape), "base64": data}
@@ -199,7 +206,7 @@ def _decoded(value: Any) -> Any:
     import torch
 
     if isinstance(value, Mapping) and "base64" in value:
-        return torch.from_numpy(_array(value))
+        return torch.from_numpy(_array(value)).to(getattr(torch, value.get("was", value["dtype"])))
     if isinstance(value, Mapping) and "unwritten" in value:
         raise ValueError(
             f"an input of type {value['unwritten']} was not written with the witness; "
@@ -364,8 +371,8 @@ class Search:
 
         eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
         worst = 0.0
-        for seed in (11, 12):
-            shaken = replace(setting, tremor=2 * eps)
+        for seed in range(11, 13 if setting.precision == "float64" else 19):  # coarse rounding comes in rare jumps
+            shaken = replace(setting, tremor=2 * eps, tremor_seed=seed)
             xs = x
             if x.is_floating_point():
                 generator = torch.Generator().manual_seed(seed)
@@ -431,6 +438,18 @@ class Search:
         self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
         return False
 
+    def confirms(self, witness: ModelWitness, setting: Setting) -> bool:
+        """Whether the witness's two inputs differ beyond rounding in another setting, too."""
+        import torch
+
+        x, changed = (witness.tensor(t) for t in witness.inputs)
+        y, after = self.run(x, setting), self.run(changed, setting)
+        rows = np.array([witness.query])
+        moved = self._moved(y, after, rows)
+        if moved is None or not torch.isfinite(y[rows]).any():
+            return False
+        return self._beyond_rounding(x, changed, setting, y, rows, moved)
+
     # -- the witness ---------------------------------------------------------------------------------------------
 
     def _witness(
@@ -482,6 +501,7 @@ class Search:
             vary=p.vary,
             sequence_axis=p.sequence_axis,
             output_axis=p.output_axis,
+            dtype=str(p.input.dtype).removeprefix("torch."),
             program=p,
         )
 
@@ -523,21 +543,24 @@ def _bisecting(items: list[int]) -> list[int]:
     return order
 
 
-def float64_runs(program: Program, setting: Setting, native: Tensor, random: bool) -> bool:
-    """Whether the model runs in float64 throughout and is then the same function up to its native rounding."""
+def float64_runs(program: Program, setting: Setting, native: Tensor, random: bool) -> Literal["same", "other", "no"]:
+    """How the model takes to float64 throughout: the same function up to native rounding, another one, or not at all.
+
+    Another one means that rounding decides the native values, or that the model asks for its own precision.
+    """
     import torch
 
     try:
         wide = program.run(program.input, replace(setting, precision="float64"))
     except ModelError:
-        return False
+        return "no"
     if wide.shape != native.shape:
-        return False
+        return "no"
     if random:
-        return True  # other random numbers, hence other values
+        return "same"  # other random numbers, hence other values
     a, b = wide.double(), native.double()
     both = torch.isfinite(a) & torch.isfinite(b)
     if not bool((torch.isnan(a) == torch.isnan(b)).all()):
-        return False
+        return "other"
     scale = float(b[both].abs().max()) if bool(both.any()) else 0.0
-    return bool(((a - b).abs()[both] <= 0.05 * max(scale, 1e-30)).all())
+    return "same" if bool(((a - b).abs()[both] <= 0.05 * max(scale, 1e-30)).all()) else "other"

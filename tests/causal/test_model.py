@@ -132,6 +132,61 @@ def test_rounding_is_no_leak():
     assert status(total_minus_rest, torch.randn(1, 16, 4)) != "REFUTED"
 
 
+def causal_but_for_rounding():
+    """Functions that are causal in exact arithmetic, and whose rounding depends on the future, some of them wildly."""
+    rotation = torch.ones(1, 1)
+    for _ in range(4):  # Hadamard's matrix over 4, which is exactly orthogonal
+        rotation = torch.cat([torch.cat([rotation, rotation], 1), torch.cat([rotation, -rotation], 1)])
+    rotation = rotation / 4
+
+    def swamped(x):
+        total = 1e8 * x.sum(1, keepdim=True)
+        return (x + total) - total
+
+    def rotated(x):
+        return (rotation.T @ (rotation @ x[0]))[None]
+
+    def chaotic(x):
+        total = x.mean(1, keepdim=True)
+        y = x + total - total
+        for _ in range(60):
+            y = 15.6 * torch.sigmoid(y) * (1 - torch.sigmoid(y))
+        return y
+
+    def stepped(x):
+        total = x.sum(1, keepdim=True)
+        return (((x + total) - total) * 4).round()
+
+    def coarse(x):
+        x = x.bfloat16()
+        total = x.sum(1, keepdim=True)
+        return (x + total - total).float()
+
+    def shifted(x):
+        top = x.amax(1, keepdim=True)
+        return (x - top).exp().cumsum(1).log() + top
+
+    def routed(x):
+        out, weights = torch.zeros_like(x[0]), rotation.reshape(16, 4, 4)
+        for k in range(2):
+            rows = ((x[0, :, 0] > 0).long() == k).nonzero()[:, 0]
+            out[rows] = x[0][rows] @ weights[k]
+        return out[None]
+
+    def sorted_twice(x):
+        order = x.argsort(1)
+        return x.gather(1, order).gather(1, order.argsort(1))
+
+    return [swamped, rotated, chaotic, stepped, coarse, shifted, routed, sorted_twice]
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_rounding_is_never_refuted(number):
+    model = causal_but_for_rounding()[number]
+    verdict = ap.check_model(model, torch.randn(1, 16, 4))
+    assert verdict.status.name != "REFUTED", verdict
+
+
 def test_reading_a_value_is_never_proved():
     def routed(x):
         return x * 2 if bool(x[0, -1, 0] > 100) else x
@@ -290,6 +345,27 @@ def test_json_round_trip_with_other_inputs_and_keywords():
     back = ap.Verdict.from_json(verdict.to_json())
     assert back.witness.replay(model)
     assert back.witness.replay(model, x(), memory, {"scale": torch.tensor(3.0)})
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64, torch.complex64])
+def test_every_type_of_number_survives_json(dtype):
+    def model(x, other):
+        return (x * other).flip(1)
+
+    verdict = ap.check_model(model, torch.randn(1, 6, 2).to(dtype), torch.ones(2, dtype=dtype))
+    assert verdict.status.name == "REFUTED"
+    assert verdict.witness.replay()
+    assert ap.Verdict.from_json(verdict.to_json()).witness.replay(model)
+
+
+def test_a_model_that_cannot_be_widened_is_replayed_in_its_own_precision():
+    def bits(x):
+        return x.view(torch.int32).flip(1).view(torch.float32).abs().clamp(max=3)
+
+    verdict = ap.check_model(bits, x())
+    assert verdict.status.name == "REFUTED"
+    assert verdict.witness.setting.precision == "native"
+    assert ap.Verdict.from_json(verdict.to_json()).witness.replay(bits)
 
 
 def test_blame_names_the_module_the_line_and_the_chain():
