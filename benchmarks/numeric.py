@@ -101,9 +101,9 @@ def memory_rows(n: int, r: int, m: int, d: int) -> list[dict[str, Any]]:
     long, blocks = B.nbytes, max(16 * MIB, 64 * m * 8)
     tall = 8 * m * (d + r + 16)
     cases = [
-        (f"mixing_spectrum, n = {n:,}, r = {r}", lambda: mixing_spectrum(B, F), 3 * long),
-        (f"mixing_rank, n = {n:,}, r = {r}", lambda: mixing_rank(B, F), 3 * long),
-        (f"leverage, n = {n:,}, r = {r}", lambda: leverage(F), 3 * long),
+        (f"mixing_spectrum, n = {n:,}, r = {r}", lambda: mixing_spectrum(B, F), 2.2 * long),
+        (f"mixing_rank, n = {n:,}, r = {r}", lambda: mixing_rank(B, F), 2.2 * long),
+        (f"leverage, n = {n:,}, r = {r}", lambda: leverage(F), 2.2 * long),
         (f"truncation_error, n = {m:,}, d = {d}, r = {r}", lambda: truncation_error(Q, K, r), 6 * blocks + 8 * tall),
         (f"projection_error, n = {m:,}, d = {d}, r = {r}", lambda: projection_error(Q, K, E, G), 6 * blocks + 8 * tall),
     ]

@@ -10,7 +10,8 @@ import array_api_compat as compat
 from flint import ctx, fmpq, fmpq_mat
 
 from . import blocks
-from .arrays import has_leading, over_leading, read
+from .arrays import blocks as slices
+from .arrays import has_leading, over_leading, read, rows_per_block
 from .enclosure import exact_matrix, precision, singular_values
 from .spectrum import Factor, factor, thin
 
@@ -42,7 +43,7 @@ def leverage(F: Any, rtol: float | None = None) -> Leverage:
     uncorrelated with equal variances; for other variances pass `F * sqrt(variances)`. They sum to the rank. Directions
     whose singular value is at most `rtol` (n times the precision unless given) times the largest count as absent.
 
-    Peak memory: about three times F. A Dask array is factored chunk by chunk, then each chunk solved against the
+    Peak memory: about twice F beside it. A Dask array is factored chunk by chunk, then each chunk solved against the
     triangle. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does.
 
     >>> import numpy as np
@@ -54,7 +55,7 @@ def leverage(F: Any, rtol: float | None = None) -> Leverage:
     if not compat.is_dask_array(F):
         Q, f = thin(xp.matrix_transpose(F))
         core = _core(tolerance, f)
-        return Leverage(_row_squares(xp.matmul(Q, core.left)), core.rank, core.error)
+        return Leverage(_row_squares(Q, core.left), core.rank, core.error)
     core = blocks.call(partial(_core, tolerance), factor(F, -1))
     parts = [blocks.call(_chunk_leverage, chunk, core) for chunk in blocks.split(F, -1)]
     lead = F.shape[:-2]
@@ -126,21 +127,23 @@ def _core(tolerance: float, f: Factor) -> _Core:
     return _Core(U * keep[..., None, :], right, xp.sum(xp.astype(kept, xp.int64), axis=-1), error)
 
 
-def _row_squares(X: Any) -> Any:
-    return compat.array_namespace(X).sum(X * X, axis=-1)
-
-
-def _directions(F: Any, core: _Core) -> Any:
-    xp = compat.array_namespace(F)
-    return xp.matmul(xp.matrix_transpose(F), core.right)
+def _row_squares(X: Any, Y: Any) -> Any:
+    """The squared norms of the rows of X Y, a block of rows at a time."""
+    xp = compat.array_namespace(X)
+    parts = []
+    for rows in slices(X.shape[-2], rows_per_block(X, X.shape[-1])):
+        product = xp.matmul(X[..., rows, :], Y)
+        parts.append(xp.sum(product * product, axis=-1))
+    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=-1)
 
 
 def _chunk_leverage(F: Any, core: _Core) -> Any:
-    return _row_squares(_directions(F, core))
+    return _row_squares(compat.array_namespace(F).matrix_transpose(F), core.right)
 
 
 def _chunk_span(F: Any, core: _Core) -> Any:
-    return _span_values(_directions(F, core))
+    xp = compat.array_namespace(F)
+    return _span_values(xp.matmul(xp.matrix_transpose(F), core.right))
 
 
 def _span_values(rows: Any) -> Any:

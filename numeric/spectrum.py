@@ -42,7 +42,7 @@ def mixing_spectrum(B: Any, F: Any) -> Spectrum:
     the values past r are 0. The error estimate adds, by Weyl and Ostrowski, the residuals of both factorisations and
     of the small SVD and the departure of Q_B, Q_F from orthogonality.
 
-    Peak memory: about three times the larger input. A Dask array is factored chunk by chunk of positions and only
+    Peak memory: about twice the larger input beside both. A Dask array is factored chunk by chunk of positions and only
     triangles travel. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does.
 
     >>> import numpy as np
