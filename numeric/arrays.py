@@ -258,11 +258,10 @@ def _fit(given: Mapping[str, Any], shapes: Mapping[str, str]) -> None:
 
 
 def _floating(xp: Any, name: str, x: Any) -> Any:
-    kind = str(x.dtype).rsplit(".", 1)[-1]
+    kind = getattr(x.dtype, "name", None) or str(x.dtype).rsplit(".", 1)[-1]
     if kind in HALF:
         return x.float() if compat.is_torch_array(x) else xp.astype(x, xp.float32)
-    known = not compat.is_numpy_array(x) or x.dtype.kind in "biufc"
-    if not known or not xp.isdtype(x.dtype, "real floating"):
+    if kind not in ("float32", "float64"):
         raise TypeError(
             f"{name} of shape {_shape(x)} has dtype {kind} where real floating point is needed; pass float32 or float64"
         )

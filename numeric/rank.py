@@ -91,9 +91,7 @@ def certified_rank(M: Any, *, at_most: tuple[int, str] | None = None, cap_bits: 
     if isinstance(M, arb_mat):
         return _from_balls(lambda _: M, (M.nrows(), M.ncols()), at_most, (max(64, ctx.prec),))
     if callable(M):
-        steps = tuple(64 << k for k in range(32) if 64 << k <= cap_bits)
-        if not steps:
-            raise ValueError(f"cap_bits = {cap_bits} leaves no precision to try; pass at least 64")
+        steps = _steps(cap_bits)
         with precision(steps[0]):
             first = M(steps[0])
         return _from_balls(M, (first.nrows(), first.ncols()), at_most, steps)
@@ -174,8 +172,8 @@ def certified_softmax_rank(x: Any, y: Any, *, cap_bits: int = 1 << 16) -> Any:
     def exponentials(bits: int) -> arb_mat:
         return arb_mat(size, size, [arb((xs[i] - middle_x) * (ys[j] - middle_y)).exp() for i in rows for j in columns])
 
-    steps = tuple(64 << k for k in range(32) if 64 << k <= cap_bits)
-    inner = _from_balls(exponentials, (size, size), (size, f"{fewer} has {size} distinct entries"), steps)
+    known = (size, f"{fewer} has {size} distinct entries")
+    inner = _from_balls(exponentials, (size, size), known, _steps(cap_bits))
     at = tuple(sorted(rows[i] for i in inner.rows)), tuple(sorted(columns[j] for j in inner.columns))
     return CertifiedRank(inner.lower, inner.upper, *at, inner.bits, _minor_words(*at, inner.bits), inner.why_upper)
 
@@ -272,6 +270,14 @@ def _from_balls(
     if len(best[0]) < upper:
         words += f" and no larger one excludes 0 up to {steps[-1]} bits"
     return CertifiedRank(len(best[0]), upper, *found, at, words, why)
+
+
+def _steps(cap_bits: int) -> tuple[int, ...]:
+    """The precisions to try: 64 bits and its doublings up to the cap."""
+    steps = tuple(64 << k for k in range(32) if 64 << k <= cap_bits)
+    if not steps:
+        raise ValueError(f"cap_bits = {cap_bits} leaves no precision to try; pass at least 64")
+    return steps
 
 
 def _picked(balls: arb_mat, most: int) -> tuple[list[int], list[int]]:

@@ -157,6 +157,16 @@ def test_bfloat16_is_widened_exactly():
     assert torch.equal(leverage(F).values, leverage(F.float()).values)
 
 
+def test_other_dtypes_of_numpy(rng):
+    F = rng.standard_normal((2, 5))
+    np.testing.assert_allclose(leverage(F.astype(">f8")).values, leverage(F).values, rtol=1e-12)
+    for dtype in (np.longdouble, object, "datetime64[s]"):
+        with pytest.raises(
+            TypeError, match=r"F of shape \(2, 5\) has dtype \S+ where real floating point is needed; pass float32"
+        ):
+            leverage(np.ones((2, 5)).astype(dtype))
+
+
 def test_mixed_precisions_meet_in_the_wider(backend, rng):
     B, F = rng.standard_normal((6, 2)).astype(np.float32), rng.standard_normal((2, 6))
     np.testing.assert_allclose(backend.run(mixing_row_sums, B, F), B.astype(float) @ F @ np.ones(6), rtol=1e-12)
@@ -235,5 +245,7 @@ def test_every_public_name_loads():
 
     assert all(callable(getattr(numeric, name)) for name in numeric.__all__)
     assert set(dir(numeric)) == set(numeric.__all__)
-    with pytest.raises(AttributeError, match=r"module 'attnproof\.numeric' has no attribute 'lverage'; it has certified_error"):
+    with pytest.raises(
+        AttributeError, match=r"module 'attnproof\.numeric' has no attribute 'lverage'; it has certified_error"
+    ):
         _ = numeric.lverage

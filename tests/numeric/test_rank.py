@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import sympy
 from attnproof.numeric.enclosure import exact_matrix, precision
-from attnproof.numeric.rank import PRIMES, certified_mixing_rank, certified_rank, certified_softmax_rank
+from attnproof.numeric.rank import (
+    PRIMES,
+    certified_mixing_rank,
+    certified_rank,
+    certified_softmax_rank,
+    exact_determinant,
+)
 from flint import arb, arb_mat, fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -165,3 +173,8 @@ def test_softmax_rank_batched_and_unknown(rng):
     assert unknown.upper == 60
     with pytest.raises(ValueError, match="is not finite"):
         certified_softmax_rank([float("nan")], [1])
+    with pytest.raises(ValueError, match="cap_bits = 10 leaves no precision to try; pass at least 64"):
+        certified_softmax_rank([1], [1], cap_bits=10)
+    with pytest.raises(ValueError, match="only a square matrix has a determinant"):
+        exact_determinant([[1, 2]])
+    assert exact_determinant(np.array([[0.5, 0.0], [1.0, 3.0]])) == Fraction(3, 2)
