@@ -13,7 +13,7 @@ import numpy as np
 
 from .entries import Entries
 from .exact import Question
-from .support import Scan
+from .support import NEVER, Scan
 from .verdict import LeakBound
 
 MOST = 1 << 24  # entries up to which every entry is looked at; beyond, the scan's block extremes bound them
@@ -70,7 +70,11 @@ def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan,
     keys, values = ((s.low[question.slots].astype(float), s.high[question.slots].astype(float), s.edges) for s in scans)
     low, high, edges = values
     hit = np.maximum.reduceat(forbidden, edges[:-1])
-    largest = max(float(np.abs(low[:, hit]).max(initial=0)), float(np.abs(high[:, hit]).max(initial=0)))
+    reads = np.ones(len(low), bool)
+    if question.rank.max(initial=0) < NEVER:  # one order of time for all: the scan knows who reads past the horizon
+        reads = scans[1].highest[question.slots] > question.horizons.min()
+    ends = np.abs(np.stack([low[reads][:, hit], high[reads][:, hit]]))
+    largest = float(ends.max(initial=0))
     distance = float(((high.max(axis=0) - low.min(axis=0)) * np.diff(edges)).sum())
     low, high, other = keys
     if not np.array_equal(edges, other):
