@@ -20,7 +20,6 @@ CARRIERS = names(
 )
 
 
-
 class Flow:
     """The graph of one run in which only forbidden positions are marked."""
 
