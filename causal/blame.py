@@ -62,7 +62,7 @@ class Blame:
 
 
 def _plain(op: Operation | None) -> dict[str, str] | None:
-    return op and {"operation": op.name, "module": op.module, "line": op.line, "detail": op.detail}
+    return None if op is None else {"operation": op.name, "module": op.module, "line": op.line, "detail": op.detail}
 
 
 def blame_leak(

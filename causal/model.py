@@ -141,12 +141,12 @@ def _inputs(
     if not sizes:
         raise ModelError("lengths is empty; name at least one length or leave it out")
     if make_input is not None:
-        made = [(n, make_input(n)) for n in sizes]
+        made = ((n, make_input(n)) for n in sizes)
         return [(n, m if isinstance(m, tuple) else (m,)) for n, m in made]
     if not inputs or isinstance(vary, str) or not isinstance(inputs[vary], torch.Tensor):
         raise ModelError("lengths needs make_input(n) here: only a positional tensor can be cut and repeated")
     x = inputs[vary]
-    resized = []
+    resized: list[tuple[int | None, tuple[Any, ...]]] = []
     for n in sizes:
         index = torch.arange(n, device=x.device) % x.shape[axis]
         resized.append((n, (*inputs[:vary], x.index_select(axis, index), *inputs[vary + 1 :])))

@@ -302,7 +302,7 @@ class Case:
         """Search for a witness: float64 and stored parameters, native kernels, then jittered parameters."""
         f, attempt = self.finding, self.finding.attempt
         suspects = attempt.reach.suspects if attempt is not None and attempt.trace.complete else None
-        rounds = ROUNDS
+        rounds: Sequence[Round] = ROUNDS
         if attempt is not None and attempt.masks:  # what only breaks a finite mask by size refutes nothing
             rounds = tuple(r for r in ROUNDS if r.scale <= 1.0)
         search = self.search(suspects)

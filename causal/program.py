@@ -395,9 +395,8 @@ class _Snapshot:
         for dot, module, attributes, buffers in self.dicts:
             for key, value in {**vars(module), **module._buffers}.items():
                 old = buffers.get(key, attributes.get(key))
-                both = isinstance(value, torch.Tensor) and isinstance(old, torch.Tensor)
-                if both and value is not old and not _same(value, old):
-                    changed.append(dot + key)
+                if isinstance(value, torch.Tensor) and isinstance(old, torch.Tensor) and value is not old:
+                    changed += [] if _same(value, old) else [dot + key]
         return sorted(set(changed))
 
     def restore(self) -> None:
