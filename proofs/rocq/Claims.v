@@ -398,7 +398,7 @@ From AttnProof Require independence causal_head support exact biases rationals c
 From AttnProof Require witness leak_size mask freshness composition exact_reals.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
-Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, rounded_dot).
+Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, Product, Sum, Fused, rounded_dot).
 Import biases(biased_head) rationals(of_Z, of_Q) checker(support_safe, exact_safe, to_matrix, to_relation, entry).
 Import witness(output, find_witness) mask(passes, largest) freshness(unseen) composition(layer_safe, by_time).
 Import exact_reals(softmax_head, softmax_prefix_safe).
