@@ -80,8 +80,8 @@ class Tracer(TorchDispatchMode):
     def memory_of(self, tensor: torch.Tensor, made: bool = False, literal: bool = False) -> Memory | None:
         """The shadow of the tensor's storage; None for tensors without one (sparse, meta, wrappers of others).
 
-        Where the storage is new: `made`, an operation that was seen made it, and its shadow is written next; `literal`, it
-        holds numbers from Python.
+        Where the storage is new: `made`, an operation that was seen made it, and its shadow is written next;
+        `literal`, it holds numbers from Python.
         """
         if type(tensor) is not torch.Tensor and is_traceable_wrapper_subclass(tensor):
             return None
@@ -106,8 +106,8 @@ class Tracer(TorchDispatchMode):
     def _first_seen(self, tensor: torch.Tensor, key: int, nbytes: int, literal: bool) -> Memory:
         """A parameter, a constant from before the run, or something that an operation out of sight made."""
         name = self.parameters.get(key)
-        if name is None and isinstance(tensor, torch.nn.Parameter):
-            name = "a parameter"
+        if name is None and (isinstance(tensor, torch.nn.Parameter) or (tensor.requires_grad and tensor.is_leaf)):
+            name = "a parameter outside the modules"
         memory = Memory(nbytes, dtype=str(tensor.dtype))
         if name is not None:
             memory.everywhere = uniform((), FIXED if self.stored else 0)

@@ -280,6 +280,14 @@ def test_a_zero_buffer_is_a_constant():
     assert status(model, x()) == "PROVED"
 
 
+def test_a_trainable_tensor_outside_any_module_is_a_parameter():
+    gate = torch.zeros(4, requires_grad=True)
+    verdict = ap.check_model(lambda x: x + gate * x.flip(1), x())
+    assert verdict.status.name == "PROVED_IF"
+    assert "a parameter outside the modules" in verdict.conditions[0].text
+    assert status(lambda x: x + gate.detach() * x.flip(1), x()) == "PROVED_IF"
+
+
 def test_stored_parameters_on_request():
     verdict = ap.check_model(Gated(), x(), parameters="stored")
     assert verdict.status.name == "PROVED"
