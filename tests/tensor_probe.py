@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-
 from attnproof.causal import trace
 from attnproof.causal.trace.domain import NONE_HI, NONE_LO, full
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """Random tensor programs built out of every family of rules: masks, zeros, −∞, indices, views, in-place writes, types.
 
 `program(seed)` is a function of one tensor that returns every tensor it made. The seed alone decides what it does (never

@@ -13,12 +13,12 @@ How a verdict is put together from runs (each run is sound for what it was asked
 >>> run.complete, run.outputs[0].along(1)[1].tolist()
 (True, [0, 1, 2, 3, 4, 5])
 
-* `run(...)` with the strictest policy (`parameters="any"`, `finite_masks=False`, `others="any"`). Every output position's
-  [earliest, latest] inside its allowed set, `complete` true, no `conditions`: proved.
+* `run(...)` with the strictest policy (`parameters="any"`, `finite_masks=False`, `others="any"`). Every output
+  position's [earliest, latest] inside its allowed set, `complete` true, no `conditions`: proved.
 * otherwise with `finite_masks=True`: proved under `conditions`; with `parameters="stored"`: proved under the zeros in
   `parameter_zeros`; with `others="given"`: proved for the values of the other inputs that were given.
-* what stays open: `blame(...)` names the operation where the future enters, `run.unknown` the operations without a rule,
-  `run.reads` the values that were read into Python and may have steered the program.
+* what stays open: `blame(...)` names the operation where the future enters, `run.unknown` the operations without a
+  rule, `run.reads` the values that were read into Python and may have steered the program.
 """
 
 from __future__ import annotations
@@ -150,13 +150,17 @@ class Trace:
 
     @property
     def complete(self) -> bool:
-        """Whether no value that depends on the chosen input left the tensors, so that the intervals hold for all inputs."""
+        """Whether no value that depends on the chosen input left the tensors, so that the intervals hold for all
+        inputs.
+        """
         return not any(read.source == "input" for read in self.reads)
 
 
 @dataclass(frozen=True)
 class Chain:
-    """How the forbidden positions reach an output: from `entry`, the first operation that mixes them in, to the output."""
+    """How the forbidden positions reach an output: from `entry`, the first operation that mixes them in, to the
+    output.
+    """
 
     position: int
     entry: Operation | None
@@ -180,13 +184,14 @@ def run(
     """Run `model(*inputs, **keywords)` once, with dependency intervals beside every tensor. Nothing is trained or kept.
 
     `input_index` names the chosen input (an index into `inputs`, or a keyword), whose `sequence_axis` is split into
-    positions; position j carries rank `ranks[j]` (j itself by default; whole numbers ≥ 0). `parameters="any"` treats the
-    model's parameters as arbitrary numbers, "stored" as the constants they are; `others="any"` treats the other floating
-    inputs as arbitrary, "given" keeps them as constants. `finite_masks=False` gives large negative numbers no special
-    meaning. `rules` come before the built-in ones. Inputs are copied first. Gradients are off while it runs.
+    positions; position j carries rank `ranks[j]` (j itself by default; whole numbers ≥ 0). `parameters="any"` treats
+    the model's parameters as arbitrary numbers, "stored" as the constants they are; `others="any"` treats the other
+    floating inputs as arbitrary, "given" keeps them as constants. `finite_masks=False` gives large negative numbers
+    no special meaning. `rules` come before the built-in ones. Inputs are copied first. Gradients are off while it
+    runs.
 
-    Raises ImportError when PyTorch is missing, TypeError or ValueError when the chosen input is no tensor or has no such
-    axis, and whatever the model itself raises.
+    Raises ImportError when PyTorch is missing, TypeError or ValueError when the chosen input is no tensor or has no
+    such axis, and whatever the model itself raises.
     """
     from .frontend import run as run_torch
 

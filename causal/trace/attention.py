@@ -1,7 +1,9 @@
-"""Fused attention kernels: softmax(q kᵀ / √d + bias) v and whole layers around it, composed from the rules of the parts.
+"""Fused attention kernels: softmax(q kᵀ / √d + bias) v and whole layers around it, composed from the rules of the
+parts.
 
-While a model is traced, `scaled_dot_product_attention` takes its math path, so that every part is seen; these rules serve
-programs that call a kernel directly, and the fused path of `nn.MultiheadAttention` and `nn.TransformerEncoderLayer`.
+While a model is traced, `scaled_dot_product_attention` takes its math path, so that every part is seen; these rules
+serve programs that call a kernel directly, and the fused path of `nn.MultiheadAttention` and
+`nn.TransformerEncoderLayer`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""One call of a PyTorch operation, as a rule sees it: its arguments by name, their shadows, and what a rule may report."""
+"""One call of a PyTorch operation, as a rule sees it: its arguments by name, their shadows, and what a rule may
+report.
+"""
 
 from __future__ import annotations
 
@@ -175,7 +177,7 @@ class Info:
 def geometry_of(tensor: torch.Tensor) -> Geometry:
     """Where a tensor lies in its storage."""
     return Geometry(
-        tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.element_size(), str(tensor.dtype)
+        int(tensor.storage_offset()), tuple(tensor.shape), tensor.stride(), tensor.element_size(), str(tensor.dtype)
     )
 
 

@@ -29,7 +29,7 @@ from .domain import (
     uniform,
 )
 from .elementwise import assemble, total
-from .registry import rule
+from .registry import names, rule
 
 MOST_COLUMNS = 64  # distinct columns that are followed one by one
 MOST_WORK = 1 << 26  # elements of the triple product that are followed exactly before the columns are joined
@@ -61,7 +61,7 @@ def sweep(zero: Array, value: Array, empty: int, reduce: np.ufunc) -> Array:
 
 
 def contract(call: Any, a: Any, b: Any, x: Shadow, y: Shadow) -> tuple[Array, Array, Array]:
-    """lo, hi, kind of the matrix product of x (…, i, k) and y (…, k, j); the operands are told when their zeros count."""
+    """lo, hi, kind of the product of x (…, i, k) and y (…, k, j); the operands are told when their zeros count."""
     zx, zy = x.kind == ZERO, y.kind == ZERO
     if zx.any() and y.kind.min() < FIXED:
         call.zeros_used(a)
@@ -139,11 +139,11 @@ def add_product(call: Any) -> Shadow:
         fixed = _outer([a.shadow.kind >= FIXED, b.shadow.kind >= FIXED], np.logical_and)
         return plus(call, assemble(shape, lo, hi, kinds_from(fixed)), bias, beta)
     if call.name == "aten.addbmm":
-        p = matrix_product(call, *rest, (rest[0].shape[0], *shape))
+        p = matrix_product(call, rest[0], rest[1], (rest[0].shape[0], *shape))
         from .reductions import reduced
 
         return plus(call, reduced(p, (0,), shape), bias, beta)
-    result = plus(call, matrix_product(call, *rest, shape), bias, beta)
+    result = plus(call, matrix_product(call, rest[0], rest[1], shape), bias, beta)
     if call.name == "aten._addmm_activation":
         return Shadow(shape, result.lo, result.hi, kinds_from(result.kind >= FIXED))
     return result
@@ -213,11 +213,15 @@ def solve_triangular(call: Any) -> Any:
     return assemble(shape, parts[0], parts[1], kinds_from(np.full((1,) * axes, fixed)))
 
 
-@rule(
-    "aten.linalg_inv_ex", "aten._linalg_solve_ex", "aten.linalg_cholesky_ex", "aten.linalg_qr", "aten._linalg_svd", "aten._linalg_eigh", "aten.linalg_pinv",
-    "aten.linalg_lu_factor_ex", "aten.linalg_lu_solve", "aten._linalg_det", "aten.linalg_matrix_exp", "aten._linalg_slogdet",
-    "aten.cholesky_solve", "aten.cholesky_inverse",
-)  # fmt: skip
+DECOMPOSITIONS = names(
+    """
+    linalg_inv_ex _linalg_solve_ex linalg_cholesky_ex linalg_qr _linalg_svd _linalg_eigh linalg_pinv linalg_lu_factor_ex
+    linalg_lu_solve _linalg_det linalg_matrix_exp _linalg_slogdet cholesky_solve cholesky_inverse
+    """
+)
+
+
+@rule(*DECOMPOSITIONS)
 def _whole_matrices(call: Any) -> Any:
     """Each number of a decomposition reads the whole matrix (batches stay apart)."""
     outputs = list(call.value) if isinstance(call.value, (tuple, list)) else [call.value]
@@ -244,7 +248,8 @@ def _whole_matrices(call: Any) -> Any:
             hi_ = q if hi_ is None else np.maximum(hi_, q)
             fixed_ = r if fixed_ is None else fixed_ & r
         tail = (1,) * (len(shape) - axes)
-        assert lo_ is not None and hi_ is not None and fixed_ is not None
+        assert lo_ is not None
+        assert hi_ is not None
         parts = [v.reshape(v.shape + tail) for v in (lo_, hi_, kinds_from(fixed_))]
         results.append(assemble(shape, *parts))
     return tuple(results) if isinstance(call.value, (tuple, list)) else results[0]

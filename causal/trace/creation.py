@@ -9,14 +9,17 @@ import numpy as np
 
 from .domain import FIXED, PLAIN, VARIES, ZERO, Shadow, uniform
 from .elementwise import known
-from .registry import rule
+from .registry import names, rule
 
 
 @rule(
-    "aten.arange", "aten.linspace", "aten.logspace", "aten.eye", "aten.tril_indices", "aten.triu_indices",
-    "aten.hann_window", "aten.hamming_window", "aten.bartlett_window", "aten.blackman_window", "aten.kaiser_window",
-    "aten.scalar_tensor", "aten.fft_fftfreq", "aten.fft_rfftfreq", "aten.range",
-)  # fmt: skip
+    *names(
+        """
+        arange linspace logspace eye tril_indices triu_indices hann_window hamming_window bartlett_window
+        blackman_window kaiser_window scalar_tensor fft_fftfreq fft_rfftfreq range
+        """
+    )
+)
 def constant(call: Any) -> Any:
     """Numbers that depend on no tensor."""
     return uniform(tuple(call.value.shape), FIXED if all(o.shadow.is_fixed for o in call.operands()) else VARIES)
@@ -49,9 +52,12 @@ def fill(call: Any) -> Shadow:
 
 
 @rule(
-    "aten.empty", "aten.empty_like", "aten.new_empty", "aten.empty_strided", "aten.new_empty_strided", "aten.empty_permuted",
-    "aten.resize_", "aten.resize_as_",
-)  # fmt: skip
+    *names(
+        """
+        empty empty_like new_empty empty_strided new_empty_strided empty_permuted resize_ resize_as_
+        """
+    )
+)
 def uninitialised(call: Any) -> Shadow:
     """Memory that nobody has written: a kernel out of our sight may fill it, so it may depend on everything."""
     shape = _shape(call)
@@ -63,10 +69,13 @@ def _shape(call: Any) -> tuple[int, ...]:
 
 
 @rule(
-    "aten.rand", "aten.rand_like", "aten.randn", "aten.randn_like", "aten.randint", "aten.randint_like", "aten.randperm",
-    "aten.normal_", "aten.uniform_", "aten.random_", "aten.exponential_", "aten.geometric_", "aten.cauchy_",
-    "aten.log_normal_",
-)  # fmt: skip
+    *names(
+        """
+        rand rand_like randn randn_like randint randint_like randperm normal_ uniform_ random_ exponential_
+        geometric_ cauchy_ log_normal_
+        """
+    )
+)
 def noise(call: Any) -> Shadow:
     """Random draws that read no data: they depend on nothing, and their value is not known."""
     call.noise()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,8 @@ BIG_MASK = -100.0  # exp of it is 0 or nearly so in every float format that peop
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shadow:
-    """The shadow of a tensor of shape `shape`: `lo`, `hi` (ranks) and `kind`, each of the same number of axes, each axis
-    either the tensor's size or 1.
+    """The shadow of a tensor of shape `shape`: `lo`, `hi` (ranks) and `kind`, each of the same number of axes, each
+    axis either the tensor's size or 1.
     """
 
     shape: tuple[int, ...]
@@ -137,7 +138,8 @@ def join_intervals(shadows: Iterable[Shadow], axes: int) -> tuple[Array, Array]:
             lo, hi = a, b
         else:
             lo, hi = np.minimum(lo, a), np.maximum(hi, b)
-    assert lo is not None and hi is not None
+    assert lo is not None
+    assert hi is not None
     return lo, hi
 
 
@@ -149,12 +151,12 @@ def all_fixed(shadows: Iterable[Shadow], axes: int) -> Array:
     return fixed
 
 
-def kinds_from(fixed: Array) -> Array:
+def kinds_from(fixed: Any) -> Array:
     """FIXED where `fixed`, VARIES elsewhere."""
     return np.where(fixed, np.uint8(FIXED), np.uint8(VARIES))
 
 
-def join_axes(shadow: Shadow, axes: Sequence[int], keepdims: bool = True) -> tuple[Array, Array, Array]:
+def join_axes(shadow: Shadow, axes: Sequence[int], keepdims: bool = True) -> tuple[Array, Array, Any]:
     """lo, hi, and whether all are known constants, each joined over `axes` (kept with size 1)."""
     axes = tuple(axes)
     return (

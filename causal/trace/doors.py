@@ -1,7 +1,8 @@
 """The doors from tensors to the rest of Python that do not dispatch, and what runs out of sight.
 
-While a model is traced, reading a tensor's values without a dispatched operation (`.numpy()`, `.tolist()`, a raw pointer),
-and handing work to another thread (where the mode does not see it), report to the tracer. Compiled functions run eagerly.
+While a model is traced, reading a tensor's values without a dispatched operation (`.numpy()`, `.tolist()`, a raw
+pointer), and handing work to another thread (where the mode does not see it), report to the tracer. Compiled
+functions run eagerly.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DOORS = ("numpy", "tolist", "__array__", "__dlpack__", "__repr__", "__format__",
 
 @contextmanager
 def watched(tracer: Tracer) -> Iterator[None]:
-    """While it is open, the doors report to the tracer, and tensors made out of its sight can be told from older ones."""
+    """While it is open, the doors report to the tracer, and tensors made during the run can be told from older ones."""
     originals = {name: getattr(torch.Tensor, name) for name in DOORS}
 
     def door(name: str) -> Callable[..., Any]:

@@ -1,8 +1,8 @@
 """Elementwise operations: each output element is a function of the operands' elements at the same place.
 
-So its interval is their join. Three things are sharper. An exact 0 kills a product, since 0 · x = 0 for finite x. −∞ absorbs
-a sum, and exp(−∞) = 0. A selection by a constant condition reads only what it selects. Value dependence is what counts:
-comparisons, rounding and signs pass on what they read, although their derivative is 0.
+So its interval is their join. Three things are sharper. An exact 0 kills a product, since 0 · x = 0 for finite x. −∞
+absorbs a sum, and exp(−∞) = 0. A selection by a constant condition reads only what it selects. Value dependence is
+what counts: comparisons, rounding and signs pass on what they read, although their derivative is 0.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ GENERIC = names(
 # Functions with f(0) = 0, so an exact 0 stays one without being looked at again.
 KEEP_ZERO = names(
     """
-    abs gelu silu tanh sin sinh asin asinh atan sqrt sgn sign round floor ceil trunc erf expm1 log1p mish leaky_relu elu celu
-    hardswish softshrink hardshrink
+    abs gelu silu tanh sin sinh asin asinh atan sqrt sgn sign round floor ceil trunc erf expm1 log1p mish leaky_relu
+    elu celu hardswish softshrink hardshrink
     """
 )
 SPECIAL = names("exp exp2 sigmoid softplus neg relu pow clamp clamp_min")

@@ -1,4 +1,6 @@
-"""Fourier transforms: every coefficient reads the whole axis, so a filter that is causal only by cancellation is not proved."""
+"""Fourier transforms: every coefficient reads the whole axis, so a filter that is causal only by cancellation is not
+proved.
+"""
 
 from __future__ import annotations
 

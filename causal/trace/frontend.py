@@ -1,9 +1,9 @@
 """The PyTorch front end: run a model eagerly, with a shadow beside every tensor.
 
 A `TorchDispatchMode` (`tracer`) sees each operation below autograd, after composite operations were taken apart. The
-concrete operation runs as always; the rule then says what its outputs depend on. Shadows are kept per storage (`memory`),
-so views and in-place writes need no replay. What leaves the tensors (`doors`) is recorded: nothing that was read out of
-data ever becomes a constant.
+concrete operation runs as always; the rule then says what its outputs depend on. Shadows are kept per storage
+(`memory`), so views and in-place writes need no replay. What leaves the tensors (`doors`) is recorded: nothing that
+was read out of data ever becomes a constant.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from .tracer import Tracer
 
 
 def modules_of(model: Any) -> list[tuple[str, torch.nn.Module]]:
-    """The module that a callable runs, with the prefix of its names: itself, its `model`, its owner, or what it closes over."""
+    """The module that a callable runs, with the prefix of its names: itself, its `model`, its owner, or what it closes
+    over.
+    """
     if isinstance(model, torch.nn.Module):
         return [("", model)]
     found: dict[int, tuple[str, torch.nn.Module]] = {}
@@ -177,7 +179,7 @@ def _chosen(inputs: Sequence[Any], keywords: Mapping[str, Any], which: int | str
         chosen = keywords[which] if isinstance(which, str) else inputs[which]
     except (IndexError, KeyError):
         raise ValueError(
-            f"input_index = {which!r} names no input; there are {len(inputs)} inputs and the keywords {sorted(keywords)}"
+            f"input_index = {which!r} names no input; there are {len(inputs)} inputs and keywords {sorted(keywords)}"
         ) from None
     if not isinstance(chosen, torch.Tensor):
         raise TypeError(f"input {which!r} is a {type(chosen).__name__}; choose an input that is a tensor")

@@ -1,8 +1,8 @@
 """Indexing: reading and writing at places that are themselves numbers.
 
-Where an index is a known constant, the operation is applied to the shadow with that very index. Where it depends on data,
-the output depends on the index and on everything that it may pick: the whole indexed axis. Writing at such an index may
-hit any place of the axis, so every place may depend on the index and on what is written.
+Where an index is a known constant, the operation is applied to the shadow with that very index. Where it depends on
+data, the output depends on the index and on everything that it may pick: the whole indexed axis. Writing at such an
+index may hit any place of the axis, so every place may depend on the index and on what is written.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ def index(call: Any) -> Shadow:
         if i is None:
             axis += 1
             continue
-        for a in range(axis, axis + (len(i.shape) if _is_mask(i) else 1)):
-            indexed[a] = i
+        for d in range(axis, axis + (len(i.shape) if _is_mask(i) else 1)):
+            indexed[d] = i
         axis += len(i.shape) if _is_mask(i) else 1
-    loose = {a for a, i in indexed.items() if not i.shadow.is_fixed}
-    parts = []
+    loose = {d for d, i in indexed.items() if not i.shadow.is_fixed}
+    parts: list[Array] = []
+    a: Array
     for a, reduce in ((s.lo, np.minimum), (s.hi, np.maximum), (s.kind, None)):
         if reduce is None and loose:
             a, reduce = (s.kind < FIXED).astype(np.uint8), np.maximum
@@ -64,7 +65,7 @@ def index(call: Any) -> Shadow:
         parts.append(compress(picked.numpy()))
     if not loose:
         return Shadow(shape, *parts)
-    lo, hi, varies = parts
+    lo, hi, _ = parts
     tensors = [i for i in indices if i is not None and not _is_mask(i)]
     block = np.broadcast_shapes(*(i.shape for i in tensors))
     places = [a for a, i in enumerate(indices) if i is not None]

@@ -115,7 +115,7 @@ class Memory:
                 # bytes that no tensor has shown yet: uninitialised or foreign, so anything
                 flat = (np.zeros(count, RANK), np.full(count, np.iinfo(RANK).max, RANK), np.zeros(count, np.uint8))
                 several = geometry.itemsize // unit
-                for array, new in zip(flat, full(shadow), strict=True):
+                for array, new in zip(flat, full(shadow), strict=True):  # type: ignore[assignment]
                     _window(array, geometry, several)[...] = new[..., None] if several > 1 else new
             else:
                 assert self.everywhere is not None
@@ -130,7 +130,9 @@ class Memory:
 
 
 def _window(array: Array, geometry: Geometry, several: int) -> Array:
-    """The elements of a flat array that `geometry` covers; with a last axis of `several` units each when more than one."""
+    """The elements of a flat array that `geometry` covers; with a last axis of `several` units each when more than
+    one.
+    """
     step = array.itemsize
     shape, strides = geometry.shape, tuple(s * several * step for s in geometry.strides)
     if several > 1:

@@ -1,12 +1,12 @@
 """Softmax and norms.
 
-Softmax: a row's weights depend on all visible scores of the row. A score that is exactly −∞ gets weight exactly 0 and adds
-nothing to the sum. A score lowered by a large finite constant gets weight 0 when another score of the row is visible and
-far enough above; that is checked on the inputs given, and recorded as a condition. A row in which *every* score is lowered
-is no masked row: its weights depend on all of them.
+Softmax: a row's weights depend on all visible scores of the row. A score that is exactly −∞ gets weight exactly 0 and
+adds nothing to the sum. A score lowered by a large finite constant gets weight 0 when another score of the row is
+visible and far enough above; that is checked on the inputs given, and recorded as a condition. A row in which *every*
+score is lowered is no masked row: its weights depend on all of them.
 
-Norms: layer, group and RMS norm join the normalised axes, batch norm joins the batch and all positions in training mode and
-nothing in evaluation mode.
+Norms: layer, group and RMS norm join the normalised axes, batch norm joins the batch and all positions in training
+mode and nothing in evaluation mode.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def log_softmax(call: Any) -> Shadow:
 
 
 def _normalised(x: Shadow, axes: tuple[int, ...], parameters: list[Any]) -> tuple[Shadow, Array, Array, Array]:
-    """The shadow of (x − mean) / deviation over `axes`, times and plus parameters that broadcast at the right; and the row."""
+    """The shadow of (x − mean) / deviation over `axes`, times and plus parameters that broadcast at the right; and the
+    row.
+    """
     lo = x.lo.min(axes, keepdims=True, initial=NONE_LO)
     hi = x.hi.max(axes, keepdims=True, initial=NONE_HI)
     fixed = (x.kind >= FIXED).all(axes, keepdims=True)
@@ -202,8 +204,11 @@ def batch_norm(call: Any) -> Any:
     ):
         if training:
             call.tracer.assign(call[name].value, shadow)
-    return (out, *(uniform(tuple(v.shape), VARIES) if not v.numel() else reshape(statistic, tuple(v.shape)) for v in call.value[1:3]),
-            *(uniform(tuple(v.shape), VARIES, 0, call.tracer.last) for v in call.value[3:]))  # fmt: skip
+    results = [out]
+    for v in call.value[1:3]:
+        results.append(reshape(statistic, tuple(v.shape)) if v.numel() else uniform(tuple(v.shape), VARIES))
+    results += [uniform(tuple(v.shape), VARIES, 0, call.tracer.last) for v in call.value[3:]]
+    return tuple(results)
 
 
 @rule(

@@ -107,7 +107,9 @@ def visible(call: Any, x: Shadow, axes: tuple[int, ...]) -> tuple[Array, Array, 
 
 @rule("aten.amax", "aten.max", "aten.logsumexp")
 def largest(call: Any) -> Any:
-    """The largest element, or the log of a sum of exponentials: −∞ never matters, a masked score only when nothing is visible."""
+    """The largest element, or the log of a sum of exponentials: −∞ never matters, a masked score only when nothing is
+    visible.
+    """
     operands = call.operands()
     if len(operands) > 1:  # max(a, b), element by element
         from .elementwise import pointwise

@@ -14,7 +14,7 @@ import numpy as np
 
 from .domain import Shadow
 
-RuleFunction = Callable[["Call"], Any]
+RuleFunction = Callable[[Any], Any]  # takes a Call
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,9 @@ class Operand(Protocol):
 
 
 class Call(Protocol):
-    """One call of an operation, as a rule sees it. `call["dim"]` is an argument by its name in the schema, defaults filled in."""
+    """One call of an operation, as a rule sees it. `call["dim"]` is an argument by its name in the schema, defaults
+    filled in.
+    """
 
     name: str
     value: Any  # what the concrete run returned

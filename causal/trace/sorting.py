@@ -1,4 +1,4 @@
-"""Sorting and searching: the element at any place of a sorted axis may come from any place of it, and depends on all."""
+"""Sorting and searching: an element of a sorted axis may come from any place of it, and depends on all."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """Fused attention kernels and layers, against the same attention written out."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-
 from tensor_probe import check, normal
 
 X = normal(6, 4)
@@ -43,7 +43,11 @@ CASES = {
     "sdpa float": lambda x: F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=hidden(-torch.inf)),
     "sdpa tail": lambda x: F.scaled_dot_product_attention(heads(x)[..., 3:, :], heads(x), heads(x), is_causal=True),
     "sdpa grouped": lambda x: F.scaled_dot_product_attention(
-        heads(x).expand(1, 4, 6, 4), heads(x).expand(1, 2, 6, 4), heads(x).expand(1, 2, 6, 4), is_causal=True, enable_gqa=True
+        heads(x).expand(1, 4, 6, 4),
+        heads(x).expand(1, 2, 6, 4),
+        heads(x).expand(1, 2, 6, 4),
+        is_causal=True,
+        enable_gqa=True,
     ),
     "kernel": lambda x: KERNEL(heads(x), heads(x), heads(x), 0.0, True)[0],
     "kernel bias": lambda x: KERNEL(heads(x), heads(x), heads(x), 0.0, False, attn_mask=hidden(-torch.inf))[0],

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """Contractions: rows join columns, except where an exact zero kills the term."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-
 from attnproof.causal import trace
 from tensor_probe import check, normal
 
@@ -25,7 +25,11 @@ CASES = {
     "two masks": lambda x: [TRIL @ torch.triu(SPARSE) @ x, torch.tril(x @ x.T) @ torch.tril(x @ x.T)],
     "bmm": lambda x: torch.bmm(TRIL[None], x[None]),
     "mv": lambda x: [TRIL @ x[:, 0], torch.dot(x[0], x[1]), torch.vdot(x[0], x[1]), torch.mv(x, W[:, 0])],
-    "addmm": lambda x: [torch.addmm(x, TRIL, x), torch.addmm(x.flip(0), TRIL, x, beta=0), torch.addmv(x[:, 0], TRIL, x[:, 1])],
+    "addmm": lambda x: [
+        torch.addmm(x, TRIL, x),
+        torch.addmm(x.flip(0), TRIL, x, beta=0),
+        torch.addmv(x[:, 0], TRIL, x[:, 1]),
+    ],
     "baddbmm": lambda x: [torch.baddbmm(x[None], TRIL[None], x[None]), torch.addbmm(x, TRIL[None], x[None])],
     "addr": lambda x: torch.addr(TRIL, x[:, 0], x[:, 1]),
     "einsum": lambda x: [torch.einsum("nd,mn->dm", x, TRIL), torch.einsum("nd,de->ne", x, W)],

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """Convolutions and pooling: windows, padding, groups, masked kernels."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-
 from tensor_probe import check, normal
 
 X = normal(8, 4)
@@ -32,13 +32,35 @@ CASES = {
     "two axes": lambda x: F.conv2d(plane(x), normal(2, 1, 3, 2), padding=(1, 0)),
     "channels are positions": lambda x: F.conv1d(x[None], normal(8, 1, 3), groups=8),
     "channels in two groups": lambda x: F.conv1d(x[None], normal(2, 4, 3), groups=2),
-    "transposed": lambda x: [F.conv_transpose1d(line(x), normal(4, 2, 3)), F.conv_transpose1d(line(x), normal(4, 2, 3), stride=2, padding=1, output_padding=1)],
-    "transposed masked": lambda x: F.conv_transpose1d(line(x), normal(4, 2, 3) * torch.tensor([1.0, 0, 1], dtype=x.dtype)),
-    "max pool": lambda x: [F.max_pool1d(line(x), 2, 1), F.max_pool2d(plane(x), 2, padding=1), F.max_pool1d(line(x), 3, 2, 1, ceil_mode=True)],
+    "transposed": lambda x: [
+        F.conv_transpose1d(line(x), normal(4, 2, 3)),
+        F.conv_transpose1d(line(x), normal(4, 2, 3), stride=2, padding=1, output_padding=1),
+    ],
+    "transposed masked": lambda x: F.conv_transpose1d(
+        line(x), normal(4, 2, 3) * torch.tensor([1.0, 0, 1], dtype=x.dtype)
+    ),
+    "max pool": lambda x: [
+        F.max_pool1d(line(x), 2, 1),
+        F.max_pool2d(plane(x), 2, padding=1),
+        F.max_pool1d(line(x), 3, 2, 1, ceil_mode=True),
+    ],
     "max pool index": lambda x: F.max_pool1d(line(x), 2, 2, return_indices=True)[1],
-    "average": lambda x: [F.avg_pool1d(line(x), 2, 1), F.avg_pool1d(line(x), 3, 2, 1, ceil_mode=True), F.avg_pool2d(plane(x), 2)],
-    "volume": lambda x: [F.max_pool3d(plane(x)[None], (1, 2, 2)), F.avg_pool3d(plane(x)[None], (1, 2, 2)), F.conv3d(plane(x)[None], normal(1, 1, 1, 2, 2))],
-    "adaptive": lambda x: [F.adaptive_avg_pool1d(line(x), 3), F.adaptive_avg_pool2d(plane(x), (3, 2)), F.adaptive_max_pool1d(line(x), 3), F.adaptive_avg_pool3d(plane(x)[None], (1, 2, 2))],
+    "average": lambda x: [
+        F.avg_pool1d(line(x), 2, 1),
+        F.avg_pool1d(line(x), 3, 2, 1, ceil_mode=True),
+        F.avg_pool2d(plane(x), 2),
+    ],
+    "volume": lambda x: [
+        F.max_pool3d(plane(x)[None], (1, 2, 2)),
+        F.avg_pool3d(plane(x)[None], (1, 2, 2)),
+        F.conv3d(plane(x)[None], normal(1, 1, 1, 2, 2)),
+    ],
+    "adaptive": lambda x: [
+        F.adaptive_avg_pool1d(line(x), 3),
+        F.adaptive_avg_pool2d(plane(x), (3, 2)),
+        F.adaptive_max_pool1d(line(x), 3),
+        F.adaptive_avg_pool3d(plane(x)[None], (1, 2, 2)),
+    ],
 }
 LOOSE = {"max pool", "max pool index", "adaptive", "volume"}
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """Constants, fresh memory, random draws."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-
 from attnproof.causal import trace
 from tensor_probe import check, claimed, normal
 
@@ -49,7 +49,7 @@ NOISE = {
 
 @pytest.mark.parametrize("name", NOISE)
 def test_noise_depends_on_nothing_but_what_it_is_drawn_from(name):
-    run, claims = claimed(seeded(NOISE[name]), X)
+    run, _ = claimed(seeded(NOISE[name]), X)
     assert any("random" in a for a in run.assumptions)
     for output in run.outputs:
         assert output.along(0)[1].tolist() == [0, 1, 2, 3, 4, 5]

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, B008 - tables of calls
 """Elementwise rules: joins, exact zeros, −∞, constant and data-dependent selections."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-
 from attnproof.causal import trace
 from tensor_probe import check, normal
 
@@ -77,7 +77,12 @@ CASES = {
     "or": lambda x: torch.logical_or(x > 0, MASK),
     "bitwise or": lambda x: (x > 0) | MASK,
     "xor": lambda x: torch.logical_xor(x > 0, MASK),
-    "bitwise": lambda x: [~(x > 0), (x > 0) ^ MASK, torch.bitwise_left_shift((x * 9).long(), 1), torch.bitwise_right_shift((x * 99).long(), 1)],
+    "bitwise": lambda x: [
+        ~(x > 0),
+        (x > 0) ^ MASK,
+        torch.bitwise_left_shift((x * 9).long(), 1),
+        torch.bitwise_right_shift((x * 99).long(), 1),
+    ],
     "integers": lambda x: [torch.gcd((x * 9).long(), torch.tensor(12)), torch.lcm((x * 9).long(), torch.tensor(2))],
     "addcmul": lambda x: torch.addcmul(C, x, MASK.double()),
     "addcdiv": lambda x: torch.addcdiv(C, x, C.abs() + 1),

@@ -1,16 +1,25 @@
+# ruff: noqa: E501 - tables of calls
 """Fourier transforms: the whole axis."""
 
 from __future__ import annotations
 
 import pytest
 import torch
-
 from tensor_probe import check, normal
 
 X = normal(6, 4)
 CASES = {
-    "real": lambda x: [torch.fft.rfft(x, dim=0), torch.fft.irfft(torch.fft.rfft(x, dim=0), n=6, dim=0), torch.fft.rfft(x, dim=1)],
-    "complex": lambda x: [torch.fft.fft(x, dim=1), torch.fft.ifft(torch.fft.fft(x, dim=1), dim=1).real, torch.fft.fft2(x), torch.fft.fftshift(x, 0)],
+    "real": lambda x: [
+        torch.fft.rfft(x, dim=0),
+        torch.fft.irfft(torch.fft.rfft(x, dim=0), n=6, dim=0),
+        torch.fft.rfft(x, dim=1),
+    ],
+    "complex": lambda x: [
+        torch.fft.fft(x, dim=1),
+        torch.fft.ifft(torch.fft.fft(x, dim=1), dim=1).real,
+        torch.fft.fft2(x),
+        torch.fft.fftshift(x, 0),
+    ],
 }
 LOOSE = {"real", "complex"}
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """The front end: what leaves the tensors, what it cannot see, user rules, state, policies, words."""
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
-
 from attnproof.causal import trace
 from attnproof.causal.trace import Rule
 from tensor_probe import check, normal
@@ -271,5 +271,7 @@ def test_blame_of_a_padded_convolution_before_batch_statistics():
 
 def test_no_chain_where_nothing_leaks():
     forbidden = np.arange(6) > 2
-    chain = trace.blame(lambda x: x * 2, (X,), output=0, output_axis=0, position=2, forbidden=forbidden, sequence_axis=0)
+    chain = trace.blame(
+        lambda x: x * 2, (X,), output=0, output_axis=0, position=2, forbidden=forbidden, sequence_axis=0
+    )
     assert chain.entry is None

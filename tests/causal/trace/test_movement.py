@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """Moving elements: what goes where, and what stays compressed."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-
 from attnproof.causal import trace
 from tensor_probe import check, normal
 
@@ -13,13 +13,44 @@ X = normal(6, 4)
 C = normal(6, 4, seed=1)
 MASK = C > 0
 VIEWS = {
-    "reshape": lambda x: [x.reshape(-1), x.reshape(2, 3, 4), x.reshape(3, 8), x.T.reshape(-1), x.view(2, 3, 2, 2), x[None].flatten(0, 1)],
+    "reshape": lambda x: [
+        x.reshape(-1),
+        x.reshape(2, 3, 4),
+        x.reshape(3, 8),
+        x.T.reshape(-1),
+        x.view(2, 3, 2, 2),
+        x[None].flatten(0, 1),
+    ],
     "permute": lambda x: [x.T, x.t(), x.permute(1, 0), x[None].movedim(0, 2), x.transpose(0, 1), x.mT],
     "slices": lambda x: [x[1:4], x[:, ::2], x[2], x[..., -1], x[None, :, None], x.narrow(0, 1, 2), x.select(1, 2)],
-    "expand": lambda x: [x.expand(2, 6, 4), x.unsqueeze(1).expand(6, 3, 4), x[:, :1].expand_as(x), x[None].squeeze(0), x[None].squeeze()],
-    "split": lambda x: [*x.split(4), *x.chunk(3), *x.unbind(1), *x.split([1, 5]), *x.tensor_split(4), *torch.unsafe_split(x, 4), *torch.unsafe_split_with_sizes(x, [2, 4])],
-    "windows": lambda x: [x.unfold(0, 3, 1), x.unfold(0, 2, 2), x.diagonal(), x.as_strided((3, 2), (4, 1), 2), x.as_strided((4,), (5,))],
-    "real views": lambda x: [torch.view_as_complex(x.reshape(6, 2, 2)), torch.view_as_real(torch.complex(x, C)), torch.complex(x, C).imag],
+    "expand": lambda x: [
+        x.expand(2, 6, 4),
+        x.unsqueeze(1).expand(6, 3, 4),
+        x[:, :1].expand_as(x),
+        x[None].squeeze(0),
+        x[None].squeeze(),
+    ],
+    "split": lambda x: [
+        *x.split(4),
+        *x.chunk(3),
+        *x.unbind(1),
+        *x.split([1, 5]),
+        *x.tensor_split(4),
+        *torch.unsafe_split(x, 4),
+        *torch.unsafe_split_with_sizes(x, [2, 4]),
+    ],
+    "windows": lambda x: [
+        x.unfold(0, 3, 1),
+        x.unfold(0, 2, 2),
+        x.diagonal(),
+        x.as_strided((3, 2), (4, 1), 2),
+        x.as_strided((4,), (5,)),
+    ],
+    "real views": lambda x: [
+        torch.view_as_complex(x.reshape(6, 2, 2)),
+        torch.view_as_real(torch.complex(x, C)),
+        torch.complex(x, C).imag,
+    ],
     "bits": lambda x: [x.view(torch.int64).view(torch.float64)],
     "alias": lambda x: [x.detach(), x.data, x.alias() if hasattr(x, "alias") else x],
 }
@@ -59,7 +90,9 @@ def test_claims_hold(name):
 
 def test_features_and_heads_cost_nothing():
     x = torch.randn(1, 64, 96)
-    run = trace.run(lambda x: x.view(1, 64, 8, 12).transpose(1, 2).reshape(8, 64, 12).transpose(0, 1).flatten(1)[None], (x,))
+    run = trace.run(
+        lambda x: x.view(1, 64, 8, 12).transpose(1, 2).reshape(8, 64, 12).transpose(0, 1).flatten(1)[None], (x,)
+    )
     shadow = run.outputs[0].shadow
     assert shadow.shape == (1, 64, 96)
     assert shadow.hi.size == 64

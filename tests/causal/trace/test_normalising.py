@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """Softmax and norms: rows, −∞, large finite numbers, starved rows."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-
 from attnproof.causal import trace
 from tensor_probe import check, normal
 
@@ -29,7 +29,9 @@ CASES = {
     "softmax": lambda x: [x.softmax(1), x.softmax(0)],
     "masked softmax": lambda x: (scores(x) + HIDE).softmax(1) @ x,
     "filled softmax": lambda x: scores(x).masked_fill(FUTURE, -torch.inf).softmax(1) @ x,
-    "selected softmax": lambda x: torch.where(FUTURE, torch.tensor(-torch.inf, dtype=x.dtype), scores(x)).softmax(1) @ x,
+    "selected softmax": lambda x: (
+        torch.where(FUTURE, torch.tensor(-torch.inf, dtype=x.dtype), scores(x)).softmax(1) @ x
+    ),
     "softmax by hand": lambda x: by_hand(scores(x) + HIDE) @ x,
     "masked after": lambda x: (scores(x).softmax(1) * ~FUTURE) @ x,
     "masked exponentials": lambda x: (scores(x).exp() * ~FUTURE) @ x / (scores(x).exp() * ~FUTURE).sum(1, keepdim=True),
@@ -41,11 +43,19 @@ CASES = {
     "batch norm": lambda x: F.batch_norm(x.T[None], ONE.clone(), TWO.abs() + 1, ONE, TWO),
     "batch norm training": lambda x: F.batch_norm(x.T[None], None, None, ONE, TWO, training=True),
     "batch norm of rows": lambda x: F.batch_norm(x, ONE.clone(), TWO.abs() + 1, training=True),
-    "legit": lambda x: list(torch.ops.aten._native_batch_norm_legit(x.T[None], None, None, ONE.clone(), TWO.abs(), True, 0.1, 1e-5)),
-    "no stats": lambda x: list(torch.ops.aten._native_batch_norm_legit.no_stats(x.T[None], None, None, True, 0.1, 1e-5)),
-    "no training": lambda x: torch.ops.aten._native_batch_norm_legit_no_training(x.T[None], None, None, ONE, TWO.abs(), 0.1, 1e-5)[0],
+    "legit": lambda x: list(
+        torch.ops.aten._native_batch_norm_legit(x.T[None], None, None, ONE.clone(), TWO.abs(), True, 0.1, 1e-5)
+    ),
+    "no stats": lambda x: list(
+        torch.ops.aten._native_batch_norm_legit.no_stats(x.T[None], None, None, True, 0.1, 1e-5)
+    ),
+    "no training": lambda x: torch.ops.aten._native_batch_norm_legit_no_training(
+        x.T[None], None, None, ONE, TWO.abs(), 0.1, 1e-5
+    )[0],
     "no update": lambda x: torch.ops.aten._batch_norm_no_update(x.T[None], None, None, ONE, TWO.abs(), 0.1, 1e-5)[0],
-    "with update": lambda x: torch.ops.aten._batch_norm_with_update(x.T[None], None, None, ONE.clone(), TWO.abs(), 0.1, 1e-5)[0],
+    "with update": lambda x: torch.ops.aten._batch_norm_with_update(
+        x.T[None], None, None, ONE.clone(), TWO.abs(), 0.1, 1e-5
+    )[0],
     "normalize": lambda x: F.normalize(x, dim=1),
     "a scalar": lambda x: [x[0, 0].softmax(0) + x[0, 0], x[0, 0].log_softmax(0) + x[0, 0]],
 }

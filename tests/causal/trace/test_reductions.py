@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-
 from tensor_probe import check, normal
 
 X = normal(6, 4)

@@ -1,21 +1,36 @@
+# ruff: noqa: E501 - tables of calls
 """Sorting, searching, counting: the whole axis."""
 
 from __future__ import annotations
 
 import pytest
 import torch
-
 from tensor_probe import check, normal
 
 X = normal(6, 4)
 EDGES = torch.tensor([-1.0, 0.0, 1.0], dtype=torch.float64)
 WORDS = torch.tensor([3, 1, 3])
 CASES = {
-    "sort": lambda x: [x.sort(0)[0], x.sort(1)[0], x.topk(2, 0)[0], x.argsort(0), x.topk(1, 1)[1], x.msort(), x[0, 0].sort(0)[0]],
+    "sort": lambda x: [
+        x.sort(0)[0],
+        x.sort(1)[0],
+        x.topk(2, 0)[0],
+        x.argsort(0),
+        x.topk(1, 1)[1],
+        x.msort(),
+        x[0, 0].sort(0)[0],
+    ],
     "search": lambda x: [torch.bucketize(x, EDGES), torch.searchsorted(EDGES, x), torch.searchsorted(x.sort(1)[0], x)],
     "search a number": lambda x: torch.searchsorted(x[:, 0].sort()[0], 0.3),
-    "search rows": lambda x: torch.searchsorted(x.sort(1)[0].reshape(6, 1, 4).expand(6, 2, 4).contiguous(), x.reshape(6, 2, 2)),
-    "count": lambda x: [torch.histc(x, 3), torch.isin((x * 3).long(), torch.tensor([1, 2])), torch.quantile(x, 0.5, dim=0), torch.histogram(x, 3)[0]],
+    "search rows": lambda x: torch.searchsorted(
+        x.sort(1)[0].reshape(6, 1, 4).expand(6, 2, 4).contiguous(), x.reshape(6, 2, 2)
+    ),
+    "count": lambda x: [
+        torch.histc(x, 3),
+        torch.isin((x * 3).long(), torch.tensor([1, 2])),
+        torch.quantile(x, 0.5, dim=0),
+        torch.histogram(x, 3)[0],
+    ],
     "distinct words": lambda x: [
         torch.unique(WORDS) + x[0, :2],
         torch.unique_consecutive(WORDS) + x[0, :3],

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of calls
 """Random programs: a change of an input position outside a claimed interval must not move the element; every rule runs."""
 
 from __future__ import annotations
@@ -10,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 import tensor_programs
+import torch
 from attnproof.causal import trace
 from attnproof.causal.trace import domain, frontend  # noqa: F401  (registers the rules)
 from attnproof.causal.trace.registry import BUILT_IN
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tensor_probe import moved
 
 MOST = 1e12
@@ -91,7 +91,9 @@ def forget(function):
         def empty(s):
             if not isinstance(s, domain.Shadow):
                 return s
-            return domain.Shadow(s.shape, np.full_like(s.lo, domain.NONE_LO), np.full_like(s.hi, domain.NONE_HI), s.kind)
+            return domain.Shadow(
+                s.shape, np.full_like(s.lo, domain.NONE_LO), np.full_like(s.hi, domain.NONE_HI), s.kind
+            )
 
         result = function(call)
         return empty(result) if isinstance(result, domain.Shadow) else tuple(map(empty, result))
@@ -99,20 +101,38 @@ def forget(function):
     return wrong
 
 
-@pytest.mark.parametrize("name", ["aten.mul", "aten.where.self", "aten._softmax", "aten.index", "aten.cumsum", "aten.sort"])
+@pytest.mark.parametrize(
+    "name", ["aten.mul", "aten.where.self", "aten._softmax", "aten.index", "aten.cumsum", "aten.sort"]
+)
 def test_the_test_finds_a_wrong_rule(name, monkeypatch):
     monkeypatch.setitem(BUILT_IN, name, forget(BUILT_IN[name]))
     assert any(broken(seed, 8) for seed in range(200))
 
 
 # Rules for kernels that only other devices, builds or releases run.
-ELSEWHERE = """
-    _batch_norm_with_update _embedding_bag _fused_rms_norm _linalg_check_errors _mkl_linear _native_batch_norm_legit
-    _scaled_dot_product_cudnn_attention _scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention
-    _scaled_dot_product_fused_attention_overrideable _pin_memory cudnn_batch_norm miopen_batch_norm convolution_overrideable
-    mkldnn_convolution mkldnn_linear _linear_pointwise mkldnn_rnn_layer _convolution linear
-    _cudnn_rnn
-    """.split()
+ELSEWHERE = [
+    "_batch_norm_with_update",
+    "_embedding_bag",
+    "_fused_rms_norm",
+    "_linalg_check_errors",
+    "_mkl_linear",
+    "_native_batch_norm_legit",
+    "_scaled_dot_product_cudnn_attention",
+    "_scaled_dot_product_efficient_attention",
+    "_scaled_dot_product_flash_attention",
+    "_scaled_dot_product_fused_attention_overrideable",
+    "_pin_memory",
+    "cudnn_batch_norm",
+    "miopen_batch_norm",
+    "convolution_overrideable",
+    "mkldnn_convolution",
+    "mkldnn_linear",
+    "_linear_pointwise",
+    "mkldnn_rnn_layer",
+    "_convolution",
+    "linear",
+    "_cudnn_rnn",
+]
 
 
 def cases() -> dict[str, tuple[object, torch.Tensor]]:
