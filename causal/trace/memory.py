@@ -113,9 +113,10 @@ class Memory:
                 unit = math.gcd(geometry.itemsize, itemsize)
                 count = self.nbytes // unit
                 # bytes that no tensor has shown yet: uninitialised or foreign, so anything
-                flat = (np.zeros(count, RANK), np.full(count, np.iinfo(RANK).max, RANK), np.zeros(count, np.uint8))
+                anything = (np.zeros(count, RANK), np.full(count, np.iinfo(RANK).max, RANK), np.zeros(count, np.uint8))
+                flat: tuple[Array, Array, Array] = anything
                 several = geometry.itemsize // unit
-                for array, new in zip(flat, full(shadow), strict=True):  # type: ignore[assignment]
+                for array, new in zip(flat, full(shadow), strict=True):
                     _window(array, geometry, several)[...] = new[..., None] if several > 1 else new
             else:
                 assert self.everywhere is not None

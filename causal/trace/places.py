@@ -43,7 +43,7 @@ class Places:
         return self._stack[-1] if self._stack else ""
 
     def line(self) -> str:
-        """The innermost frame that is neither PyTorch's nor ours, or the innermost of PyTorch's modules, as "file.py:12"."""
+        """The innermost frame that is neither PyTorch's nor ours, else of PyTorch's modules, as "file.py:12"."""
         frame, fallback = sys._getframe(1), "?"
         inside = os.sep + "torch" + os.sep
         while frame is not None:

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of calls
+
 """Fused attention kernels and layers, against the same attention written out."""
 
 from __future__ import annotations

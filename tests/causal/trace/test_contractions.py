@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of calls
+
 """Contractions: rows join columns, except where an exact zero kills the term."""
 
 from __future__ import annotations

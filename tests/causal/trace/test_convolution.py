@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of calls
+
 """Convolutions and pooling: windows, padding, groups, masked kernels."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of calls
+
 """The front end: what leaves the tensors, what it cannot see, user rules, state, policies, words."""
 
 from __future__ import annotations

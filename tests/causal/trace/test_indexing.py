@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of calls
+
 """Reading and writing at indices, constant ones and ones that are data."""
 
 from __future__ import annotations

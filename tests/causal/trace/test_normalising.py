@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of calls
+
 """Softmax and norms: rows, −∞, large finite numbers, starved rows."""
 
 from __future__ import annotations

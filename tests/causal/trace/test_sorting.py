@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of calls
+
 """Sorting, searching, counting: the whole axis."""
 
 from __future__ import annotations
