@@ -131,7 +131,7 @@ def run(
     if flow is not None:
         flow.outputs = [m.node if (m := tracer.memory_of(o.value)) is not None else -1 for o in outputs]
     assumptions = [
-        "inputs are finite, and no intermediate result overflows or becomes NaN",
+        "inputs are finite, and so is every number computed from them (no overflow, no NaN, no denominator that is 0)",
         "the model is a pure function of its inputs: what it keeps from earlier calls does not depend on them",
         f"shapes as run: {', '.join(str(tuple(t.shape)) for t in copies.values())}",
         *tracer.assumptions,

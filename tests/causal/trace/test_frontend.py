@@ -84,6 +84,16 @@ def test_reading_a_parameter_is_an_assumption_only():
     assert any("route" in a for a in run.assumptions)
 
 
+@pytest.mark.parametrize("make", [torch.nn.Parameter, lambda t: t.requires_grad_()])
+def test_loose_parameters_count_as_any_value(make):
+    weight = make(torch.eye(6, dtype=torch.float64).tril())
+    f = lambda x: weight @ x  # noqa: E731
+    assert latest(trace.run(f, (X,), sequence_axis=0)) == [5] * 6
+    stored = trace.run(f, (X,), sequence_axis=0, parameters="stored")
+    assert latest(stored) == [0, 1, 2, 3, 4, 5]
+    assert stored.parameter_zeros == ("a loose parameter",)
+
+
 def test_copies_and_aliases_are_followed():
     def f(x):
         y = copy.deepcopy(x.flip(0))
