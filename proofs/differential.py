@@ -36,6 +36,7 @@ from .rocq_build import (
     compile_all,
     digest_of,
     find_toolchain,
+    make_room,
 )
 
 SOURCES = Path(__file__).parent / "rocq"
@@ -108,6 +109,8 @@ def built(rocq: Toolchain) -> Path:
     home = cache_folder() / f"checker-{digest_of(sources, rocq.version)[:16]}"
     if home.exists():
         return home
+    if not make_room(home):
+        raise KernelUnavailableError(f"{home.parent} cannot be written; set XDG_CACHE_HOME to a folder that can")
     with build_folder(sources, home) as folder:
         for file, compiled in compile_all(rocq, folder, [f for f in files if f.endswith(".v")]).items():
             if not compiled.ok:

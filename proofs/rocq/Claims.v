@@ -560,6 +560,12 @@ Check (checker.support_safe_sound :
     (\matrix_(s < r, j < n) of_Q R (entry E s j)) (\matrix_(s < r, j < n) of_Q R (entry F s j))
     (fun (t : 'I_m) j => nth false (nth [::] allowed t) j) (fun t s => nth false (nth [::] visible t) s)).
 
+Check (exact_reals.support_checker_reals :
+  forall (R : realType) (r n m d dv : nat) (E F : seq (seq QArith_base.Q)) (allowed visible : seq (seq bool)),
+  support_safe r n m E F allowed visible = true ->
+  softmax_prefix_safe d dv (to_matrix R r n E) (to_matrix R r n F)
+    (to_relation allowed : 'I_m -> pred 'I_n) (to_relation visible)).
+
 Check (exact_reals.support_safe_reals :
   forall (R : realType) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n)
     (visible : 'I_m -> pred 'I_r),

@@ -14,9 +14,10 @@
     Headline theorems:
       T11       exponential_def    what is asked of an exponential
       T11, T12  separating_point   finitely many distinct exponents take distinct values at some point (1, t, t^2, ...)
-      T12       witness_multiple   where a class of equal exponents has a non-zero sum of coefficients, some multiple
-                                   m x of a separating point with m < #|P| makes the sum of exponentials non-zero
       T11       independence       a sum of exponentials that vanishes everywhere vanishes class by class
+
+    Lemma witness_multiple: where a class of equal exponents has a non-zero sum of coefficients, some multiple m x of a
+    separating point with m < #|P| makes the sum of exponentials non-zero.
 
     Axioms: none. *)
 From mathcomp Require Import all_ssreflect all_algebra.

@@ -9,8 +9,8 @@
 
     Headline theorems:
       T11  of_Q_def    what of_Q is
-      T11  of_Q_add, of_Q_sub, of_Q_mul, of_Q_eq    of_Q respects the operations, and equality tests are exact
-      T11  of_Q_sum
+
+    Lemmas: of_Q_add, of_Q_sub, of_Q_mul, of_Q_sum (of_Q respects the operations) and of_Q_eq (equality tests are exact).
 
     Axioms: none. *)
 From Coq Require Import ZArith QArith Lia.

@@ -375,6 +375,18 @@ def test_a_development_that_does_not_compile(tmp_path: Path, monkeypatch: pytest
     assert list((tmp_path / "cache" / "attnproof").iterdir()) == []
 
 
+def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_rocq()
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    differential.built.cache_clear()
+    with pytest.raises(
+        KernelUnavailableError, match=r"file/attnproof cannot be written; set XDG_CACHE_HOME to a folder"
+    ):
+        kernel_decide(HALF, HALF, [[True, True]] * 3, PREFIX)
+    differential.built.cache_clear()
+
+
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
