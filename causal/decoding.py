@@ -47,7 +47,10 @@ def stepper(program: Program) -> tuple[str, Callable[[Tensor, Any], tuple[Any, A
         if model.bidirectional:
             return None
         return "its hidden state", lambda chunk, state: model(chunk, state)
-    parameters = inspect.signature(model.forward).parameters
+    try:
+        parameters = inspect.signature(model.forward).parameters
+    except ValueError:  # a compiled script tells none
+        return None
     if "past_key_values" not in parameters or "use_cache" not in parameters:
         return None
 

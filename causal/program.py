@@ -10,7 +10,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType, MethodType
@@ -341,7 +341,9 @@ def in_mode(modules: Sequence[nn.Module], mode: str) -> Iterator[None]:
     flags = [(m, m.training) for top in modules for m in top.modules()]
     try:
         for top in modules:
-            top.train(mode == "train")
+            if any(m.training != (mode == "train") for m in top.modules()):
+                with suppress(NotImplementedError):  # exported programs have their mode built in
+                    top.train(mode == "train")
         yield
     finally:
         for module, flag in flags:
@@ -378,8 +380,12 @@ class _Snapshot:
         for top in modules:
             for name, module in top.named_modules():
                 dot = f"{name}." if name else ""
-                self.dicts.append((dot, module, dict(module.__dict__), dict(module._buffers)))
-                held = {**{k: v for k, v in vars(module).items() if isinstance(v, torch.Tensor)}, **module._buffers}
+                if not isinstance(module, torch.jit.ScriptModule):  # its attributes live outside Python
+                    self.dicts.append((dot, module, dict(module.__dict__), dict(module._buffers)))
+                held = {
+                    **{k: v for k, v in vars(module).items() if isinstance(v, torch.Tensor)},
+                    **dict(module.named_buffers(recurse=False)),
+                }
                 for key, t in held.items():
                     if t is not None:
                         self.tensors.append((dot + key, t, t.detach().clone()))
@@ -409,9 +415,11 @@ class _Snapshot:
             for key, value in attributes.items():
                 if key != "training" and module.__dict__.get(key) is not value:
                     module.__dict__[key] = value
-            if module._buffers != buffers or any(module._buffers[k] is not v for k, v in buffers.items()):
-                module._buffers.clear()
-                module._buffers.update(buffers)
+            for key in set(module._buffers) - set(buffers):
+                del module._buffers[key]
+            for key, value in buffers.items():
+                if key not in module._buffers or module._buffers[key] is not value:
+                    module._buffers[key] = value
 
 
 def _same(a: Tensor, b: Tensor) -> bool:

@@ -258,3 +258,57 @@ def test_decoding_with_a_cache_is_compared_with_the_full_pass():
 def test_recurrent_state_is_compared_with_the_full_pass():
     verdict = ap.check_model(nn.LSTM(4, 4, batch_first=True), x(100))
     assert any("its hidden state agrees with the full pass" in e.detail for e in verdict.evidence), verdict
+
+
+# -- models in other clothes --------------------------------------------------------------------------------------
+
+
+class Shifting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.register_buffer("scale", torch.ones(4))
+
+    def forward(self, x):
+        return self.linear(x).cumsum(1) * self.scale
+
+
+WRAPS = {
+    "script": torch.jit.script,
+    "trace": lambda m: torch.jit.trace(m, torch.zeros(1, 8, 4)),
+    "fx": torch.fx.symbolic_trace,
+    "weight norm": lambda m: (nn.utils.parametrizations.weight_norm(m.linear), m)[1],
+    "spectral norm": lambda m: (nn.utils.spectral_norm(m.linear), m)[1],
+    "method": lambda m: m.forward,
+    "partial": lambda m: __import__("functools").partial(m),
+    "autocast": lambda m: lambda x: torch.autocast("cpu", torch.bfloat16)(m)(x),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.filterwarnings("ignore")
+def test_wrapped_models(wrap):
+    model = WRAPS[wrap](Shifting())
+    verdict = ap.check_model(model, x(), modes=("eval", "train"))
+    assert verdict.status.name == "PROVED", verdict
+    assert status(lambda x: model(x.flip(1)).flip(1), x()) == "REFUTED"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_and_exported_models():
+    assert status(torch.compile(Shifting()), x()) == "PROVED"
+    assert status(torch.compile(lambda x: x.flip(1) * 2), x()) == "REFUTED"
+    assert status(torch.export.export(Shifting(), (x(),)).module(), x()) == "PROVED"
+
+
+def test_dynamic_quantisation_leaks_through_its_scale():
+    """The scale of the quantised activations comes from the largest value of the whole sequence."""
+
+    def quantised(x):
+        scale = x.abs().amax() / 127
+        return (x / scale).round() * scale
+
+    verdict = ap.check_model(quantised, x())
+    assert verdict.status.name == "REFUTED"
+    assert "amax" in verdict.details["blame"]["entry"]["operation"]
