@@ -341,8 +341,8 @@ def pair_classes(bases: Iterator[Basis], first: np.ndarray, second: np.ndarray) 
         table = np.hstack([b.keys, b.extra])
         sums = (table[first] + table[second]) % b.p
         # A random linear form separates almost everything; what it leaves together is compared in full.
-        weights = np.random.default_rng(b.p).integers(0, b.p, table.shape[1])
-        form = (table * weights[None, :] % b.p) @ np.ones(table.shape[1], np.int64) % b.p
+        weights = np.random.default_rng(b.p).integers(0, b.p, (1, table.shape[1]))
+        form = (table * weights % b.p).sum(axis=1) % b.p
         keys = (form[first] + form[second]) % b.p
         order = np.lexsort((keys, labels))
         a, c = order[:-1], order[1:]
