@@ -450,6 +450,7 @@ class Case:
             names = ", ".join(f"output{p}" for p in seen.unchecked[:4]) + (", …" if len(seen.unchecked) > 4 else "")
             f.notes.append(f"checked is output{seen.path}; not checked: {names}")
         if f.attempt is not None and f.status in (Status.PROVED, Status.PROVED_IF):
+            f.notes += [f"no rule for {op}: counted as using all that it reads" for op in operations_named(f)]
             f.notes += vacuous(f.attempt.reach, self.boundary)
         if self.mode == "eval" and f.status is not Status.REFUTED:
             self._decoding()
