@@ -43,7 +43,7 @@ def keep_safe(module: torch.nn.Module, name: str, support: Any) -> torch.nn.Modu
 
     >>> import torch
     >>> layer = keep_safe(torch.nn.Linear(3, 2, bias=False), "weight", [[True, True, False], [True, True, True]])
-    >>> float(layer.weight[0, 2])
+    >>> layer.weight[0, 2].item()
     0.0
     """
     try:
