@@ -21,6 +21,8 @@ MOST = 3000  # elements of a tensor
 class Maker:
     """The pool of tensors of one run, and the choices of its seed."""
 
+    hidden: float
+
     def __init__(self, seed: int, x: torch.Tensor) -> None:
         self.rng = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
@@ -213,13 +215,13 @@ def masked_softmax(m: Maker) -> torch.Tensor:
     a = m.real(2)
     mask = m.mask(tuple(a.shape[-2:]))
     mask[..., 0] = False  # something stays visible
-    s = a.masked_fill(mask, float("-inf"))
+    s = a.masked_fill(mask, m.hidden)
     f = m.rng.choice(
         [
             lambda: s.softmax(-1), lambda: (s - s.amax(-1, keepdim=True)).exp(), lambda: torch.logsumexp(s, -1, keepdim=True),
             lambda: s.exp() / s.exp().sum(-1, keepdim=True), lambda: s.log_softmax(-1).exp(), lambda: s.softmax(-1) @ m.matching(s),
             lambda: (s - s.max(-1, keepdim=True)[0]).exp() @ m.matching(s), lambda: torch.relu(s), lambda: s.sigmoid(),
-            lambda: (a.tanh() + torch.zeros(a.shape[-2:], dtype=a.dtype).masked_fill(mask, float("-inf"))).softmax(-1) @ m.matching(s),
+            lambda: (a.tanh() + torch.zeros(a.shape[-2:], dtype=a.dtype).masked_fill(mask, m.hidden)).softmax(-1) @ m.matching(s),
         ]
     )  # fmt: skip
     return f()
@@ -267,7 +269,7 @@ def attention(m: Maker) -> torch.Tensor:
     f = m.rng.choice(
         [
             lambda: F.scaled_dot_product_attention(a, a, a, is_causal=True), lambda: F.scaled_dot_product_attention(a, a, a, attn_mask=mask),
-            lambda: F.scaled_dot_product_attention(a, a, a.tanh(), attn_mask=torch.zeros(n, n, dtype=a.dtype).masked_fill(~mask, float("-inf"))),
+            lambda: F.scaled_dot_product_attention(a, a, a.tanh(), attn_mask=torch.zeros(n, n, dtype=a.dtype).masked_fill(~mask, m.hidden)),
             lambda: F.scaled_dot_product_attention(a[..., 1:, :], a, a, is_causal=True), lambda: F.scaled_dot_product_attention(a, a, a),
             lambda: torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(*[a.contiguous()] * 3, 0.0, True)[0],
         ]
@@ -477,11 +479,12 @@ def recurrent(m: Maker) -> torch.Tensor:
     return layer(a)[0]
 
 
-def program(seed: int, length: int = 8) -> Callable[[torch.Tensor], list[torch.Tensor]]:
-    """The program of a seed."""
+def program(seed: int, length: int = 8, hidden: float = float("-inf")) -> Callable[[torch.Tensor], list[torch.Tensor]]:
+    """The program of a seed; `hidden` is the number that its masks put in place of a score."""
 
     def run(x: torch.Tensor) -> list[torch.Tensor]:
         m = Maker(seed, x)
+        m.hidden = hidden
         for _ in range(length):
             made = m.rng.choice(STEPS)(m)
             if made is not None:

@@ -1,4 +1,3 @@
-
 """Fused attention kernels and layers, against the same attention written out."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-
 """Contractions: rows join columns, except where an exact zero kills the term."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-
 """Convolutions and pooling: windows, padding, groups, masked kernels."""
 
 from __future__ import annotations

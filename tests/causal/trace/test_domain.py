@@ -7,11 +7,10 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from attnproof.causal.trace import domain
 from attnproof.causal.trace.domain import FIXED, ZERO, Shadow
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 def shadow(shape, varies, seed=0):

@@ -1,4 +1,3 @@
-
 """Fourier transforms: the whole axis."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-
 """The front end: what leaves the tensors, what it cannot see, user rules, state, policies, words."""
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def test_loose_parameters_count_as_any_value(make):
     assert latest(trace.run(f, (X,), sequence_axis=0)) == [5] * 6
     stored = trace.run(f, (X,), sequence_axis=0, parameters="stored")
     assert latest(stored) == [0, 1, 2, 3, 4, 5]
-    assert stored.parameter_zeros == ("a loose parameter",)
+    assert stored.parameter_zeros == ("a parameter outside the modules",)
 
 
 def test_copies_and_aliases_are_followed():

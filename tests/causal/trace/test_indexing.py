@@ -1,4 +1,3 @@
-
 """Reading and writing at indices, constant ones and ones that are data."""
 
 from __future__ import annotations

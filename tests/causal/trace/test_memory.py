@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from attnproof.causal.trace.domain import FIXED, ZERO, Shadow, full, uniform
 from attnproof.causal.trace.memory import Geometry, Memory
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 N = 24
 

@@ -1,4 +1,3 @@
-
 """Softmax and norms: rows, −∞, large finite numbers, starved rows."""
 
 from __future__ import annotations

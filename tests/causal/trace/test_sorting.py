@@ -1,4 +1,3 @@
-
 """Sorting, searching, counting: the whole axis."""
 
 from __future__ import annotations
