@@ -13,16 +13,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .alignment import Clock, clock_of, differs
+from .alignment import Clock, clock_of
 from .boundary import Boundary
+from .carriers import MOST_CARRIERS, SECONDS, Hit, Hits, carriers, earliest, listed
 from .cuts import all_cuts, special_cuts, spread_cuts
-from .frames import Source, read_source
-from .replays import REPLACEMENTS, TRUNCATION, Finding, Refused, Replay, Runner, Summary
+from .frames import read_source
+from .replays import REPLACEMENTS, TRUNCATION, Replay, Runner, Summary
 from .verdict import Column, Evidence, Status, Verdict, Witness, _runs, accept_or_raise, versions_of
 
 CALLS = 60
-SECONDS = 3.0
-MOST_CARRIERS = 20
 REMEDY = (
     "use trailing windows, fit statistics on the past only, label a bar when it closes, or declare a label in labels="
 )
@@ -281,17 +280,17 @@ def _refine(runner: Runner, summaries: Sequence[Summary], labels: set[str]) -> l
 
 def _verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: Any, group: Any) -> Verdict:
     found = _claims(runner, summaries)
-    carriers = _carriers(runner, found)
+    through = carriers(runner, found)
     columns, witness, ranks = [], None, {}
     for number, name in enumerate(runner.base.names):
         hits = found.get(number, [])
-        column = _column(runner, number, hits, summaries, carriers.get(number), name in labels)
+        column = _column(runner, number, hits, summaries, through.get(number), name in labels)
         columns.append(column)
         if hits:
             kept = [f.ranks for _, f in hits if f.ranks is not None]
             ranks[name] = _runs(np.unique(np.concatenate(kept))) if kept else None
         if column.status is Status.REFUTED and witness is None:
-            witness = PipelineWitness(_record(runner, name, _earliest(hits), time, group), runner)
+            witness = PipelineWitness(_record(runner, name, earliest(hits), time, group), runner)
     leaking = [c for c in columns if c.status is Status.REFUTED]
     cuts = sorted({s.replay.cut for s in summaries})
     share = (
@@ -326,9 +325,6 @@ def _verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: A
     )
 
 
-Hits = list[tuple[Replay, Finding]]
-
-
 def _claims(runner: Runner, summaries: Iterable[Summary]) -> dict[int, Hits]:
     """The findings by column, without those of columns whose own noise explains them."""
     found: dict[int, Hits] = {}
@@ -340,7 +336,7 @@ def _claims(runner: Runner, summaries: Iterable[Summary]) -> dict[int, Hits]:
 
 def _beyond_noise(runner: Runner, number: int, hits: Hits) -> bool:
     """Whether repeated runs on both inputs stay apart by much more than each scatters."""
-    replay, finding = _earliest(hits)
+    replay, finding = earliest(hits)
     before, after = [], []
     for _ in range(3):
         base = runner.again()
@@ -358,10 +354,6 @@ def _beyond_noise(runner: Runner, number: int, hits: Hits) -> bool:
     return gap > 5 * max(np.ptp(before), np.ptp(after))
 
 
-def _earliest(hits: Hits) -> tuple[Replay, Finding]:
-    return min(hits, key=lambda hit: (hit[1].rank, hit[0].kind == TRUNCATION, hit[0].cut))
-
-
 def _column(
     runner: Runner, number: int, hits: Hits, summaries: Sequence[Summary], carrier: str | None, label: bool
 ) -> Column:
@@ -374,7 +366,7 @@ def _column(
         above = " above that" if noise else ""
         note = "declared a label" if label else f"no leak on these cuts{above}"
         return Column(name, Status.UNDECIDED, note + noisy, score=score)
-    finding = _earliest(hits)[1]
+    finding = earliest(hits)[1]
     steps = max(r.cut + 1 - f.rank for r, f in hits)
     ranks = runner.clock.ranks
     reach: int | str = "whole series" if ranks > 5 and steps >= 0.85 * (ranks - 1) else steps
@@ -398,7 +390,7 @@ def _steps(runner: Runner, steps: int) -> str:
     return f"{steps} {unit}{'s' * (steps != 1)}"
 
 
-def _record(runner: Runner, name: str, hit: tuple[Replay, Finding], time: Any, group: Any) -> dict[str, Any]:
+def _record(runner: Runner, name: str, hit: Hit, time: Any, group: Any) -> dict[str, Any]:
     replay, finding = hit
     later = np.flatnonzero(~runner.clock.kept(replay.cut))
     return {
@@ -415,91 +407,6 @@ def _record(runner: Runner, name: str, hit: tuple[Replay, Finding], time: Any, g
         "group": group if isinstance(group, str) else None,
         "boundary": runner.clock.boundary.to_dict(),
     }
-
-
-# -- who carries it -----------------------------------------------------------------------------------------------
-
-
-def _carriers(runner: Runner, found: Mapping[int, Hits]) -> dict[int, str]:
-    """Per leaking column: the input columns, and for panels the groups, through which the future reaches it."""
-    names = [str(name) for name in runner.source.names]
-    open_columns = {n: {r for r, _ in hits if r.kind != TRUNCATION} for n, hits in found.items()}
-    open_columns = {n: replays for n, replays in open_columns.items() if replays}
-    if len(names) == 1:
-        carried = dict.fromkeys(open_columns, names[0])
-    else:
-        carried = {}
-        spent = 0
-        while open_columns:
-            replay = max(
-                {r for replays in open_columns.values() for r in replays},
-                key=lambda r: (sum(r in replays for replays in open_columns.values()), -r.cut, r.kind),
-            )
-            covered = {n for n, replays in open_columns.items() if replay in replays}
-            open_columns = {n: replays for n, replays in open_columns.items() if n not in covered}
-            if runner.seconds * len(names) > SECONDS / 10 and spent + min(len(names), MOST_CARRIERS) > MOST_CARRIERS:
-                break
-            carried.update(_through(runner, replay, covered, names))
-            spent += len(names)
-    return {n: text + _across(runner, n, found[n]) for n, text in carried.items()}
-
-
-def _through(runner: Runner, replay: Replay, covered: set[int], names: list[str]) -> dict[int, str]:
-    """Replace the future of one input column at a time (of halves of them, where there are many)."""
-    columns = runner.source.names
-    carriers: dict[int, list[str]] = {n: [] for n in covered}
-    if len(columns) > MOST_CARRIERS and runner.seconds * len(columns) > SECONDS / 10:
-        number = min(covered)
-        suspects = list(columns)
-        while len(suspects) > 1:
-            half = suspects[: len(suspects) // 2]
-            suspects = half if _changes(runner, replay, half, number) else suspects[len(half) :]
-        return (
-            {number: str(suspects[0])}
-            if _changes(runner, replay, suspects, number)
-            else {number: "several columns together"}
-        )
-    for name, shown in zip(columns, names, strict=True):
-        try:
-            difference = runner.difference(replay, only={name})
-        except Refused:
-            continue
-        for n in covered:
-            if difference.count(n):
-                carriers[n].append(shown)
-    return {n: _some(found) if found else "several columns together" for n, found in carriers.items()}
-
-
-def _changes(runner: Runner, replay: Replay, only: Sequence[str], number: int) -> bool:
-    try:
-        return runner.difference(replay, only=set(only)).count(number) > 0
-    except Refused:
-        return False
-
-
-def _some(names: Sequence[str], most: int = 4) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def _across(runner: Runner, number: int, hits: Hits) -> str:
-    """For panels: whether the row's own group or other groups carry the leak."""
-    groups = runner.source.groups
-    values = [(r, f) for r, f in hits if r.kind != TRUNCATION]
-    if groups is None or not values or runner.aligner.mode == "times":
-        return ""
-    replay, finding = _earliest(values)
-    own = groups == groups[finding.row]
-    parts = []
-    for text, where in (("its own group", own), ("other groups", ~own)):
-        try:
-            difference = runner.difference(replay, where=where)
-        except Refused:
-            continue
-        entries = difference.changed[number]
-        rows = difference.base.key[entries[entries >= 0]]
-        if bool((rows == finding.row).any()):
-            parts.append(text)
-    return f", through {' and '.join(parts)}" if parts else ""
 
 
 # -- remarks ------------------------------------------------------------------------------------------------------
@@ -550,7 +457,7 @@ def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple
     noisy = [f"{n} by up to {size:.3g}" for n, size in zip(runner.base.names, runner.noise, strict=True) if size]
     if noisy:
         reasons.append(
-            f"function disagrees with itself on equal input ({_some(noisy)}); fix its seed to check it closely"
+            f"function disagrees with itself on equal input ({listed(noisy)}); fix its seed to check it closely"
         )
     reasons += runner.source.notes
     if type(runner.function).__name__ == "_Transform":
@@ -560,4 +467,4 @@ def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple
     return tuple(reasons)
 
 
-__all__ = ["Column", "PipelineWitness", "Source", "assert_no_lookahead", "check_pipeline", "differs"]
+__all__ = ["PipelineWitness", "assert_no_lookahead", "check_pipeline"]
