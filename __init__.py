@@ -36,7 +36,7 @@ _HOME = {
     "NotProvedError": "causal.verdict",
 }
 
-__all__ = [*_HOME, "__version__"]  # noqa: PLE0604 - the names are the table above
+__all__ = [*_HOME, "__version__"]
 
 if TYPE_CHECKING:
     from .causal.boundary import Boundary as Boundary

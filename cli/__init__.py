@@ -7,7 +7,7 @@ something required not run. An error is one sentence on standard error, never a 
 from __future__ import annotations
 
 import sys
-from enum import Enum
+from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
@@ -33,7 +33,7 @@ app = typer.Typer(
 UsageProblem = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How results are printed."""
 
     text = "text"

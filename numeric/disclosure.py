@@ -137,9 +137,9 @@ def experiment(
     slots: Sequence[int],
     *,
     n: int = 64,
-    count: int = 900,
-    train: int = 600,
-    seeds: Sequence[int] = range(4),
+    count: int = 700,
+    train: int = 500,
+    seeds: Sequence[int] = range(3),
     layer: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> list[Result]:

@@ -6,7 +6,9 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--claim", action="append", default=[], metavar="ID", help="run only the tests of this claim, e.g. T5")
+    parser.addoption(
+        "--claim", action="append", default=[], metavar="ID", help="run only the tests of this claim, e.g. T5"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from needs import need
-
 from attnproof.numeric import designs, disclosure
 from attnproof.numeric.disclosure import Documents
+from needs import need
 
 pytestmark = pytest.mark.claim("T8")
 
