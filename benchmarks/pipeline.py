@@ -77,7 +77,7 @@ def start_up(repeats: int) -> None:
         difference = [1000 * (b - a) for a, b in zip(times["without"], times["with"], strict=True)]
         print(
             f"pytest on one empty test: {1000 * statistics.median(times['without']):.0f} ms of processor time without, "
-            f"{statistics.median(difference):+.1f} ms more with the plugin ({repeats} pairs, medians; promised: under 10)"
+            f"{statistics.median(difference):+.1f} ms with the plugin ({repeats} pairs, medians; promised: under 10)"
         )
 
 
