@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -30,7 +30,7 @@ app = typer.Typer(
 
 # Typer carries its own copy of Click in newer releases and depends on Click in older ones; its public BadParameter
 # leads to the base class of usage errors in both.
-UsageProblem = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+UsageProblem: Any = next(b for b in typer.BadParameter.__mro__ if b.__name__ == "ClickException")
 
 
 class Format(StrEnum):

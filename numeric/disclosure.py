@@ -77,7 +77,7 @@ def documents(encoder: Encoder, n: int, count: int, seed: int, *, layer: int = 0
         at = int(rng.integers(0, len(boilerplate) - n + 1))
         tokens = boilerplate[at : at + n].copy()
         tokens[start : start + length] = spans[label]
-        hidden = encoder.embed(tokens)
+        hidden = encoder.embed(tokens.tolist())
         for index in range(layer):
             hidden = encoder.layer(index, hidden)[1]
         values.append(encoder.values(hidden, layer).swapaxes(0, 1).reshape(n, -1))

@@ -276,7 +276,8 @@ def _ask(toolchain: Toolchain, folder: Path, chosen: Development, pins: Sequence
     A pin that Rocq refuses is noted and left out. The rest is asked about in two groups, since `Print Assumptions`
     takes seconds over the reals; a group that assumes more than it may is asked about one by one.
     """
-    claims, answers = chosen.sources.get("Claims.v", ""), {}
+    claims = chosen.sources.get("Claims.v", "")
+    answers: dict[str, _Answer] = {}
     left = list(pins)
     groups = [group for real in (True, False) if (group := [p for p in pins if (p.file in chosen.real_files) is real])]
     while groups:
