@@ -30,7 +30,7 @@ class TorchOperand:
 
     def __init__(self, tracer: Tracer, tensor: torch.Tensor) -> None:
         self._tracer, self.value = tracer, tensor
-        self.shape = tuple(tensor.shape)
+        self.shape = shape_of(tensor)
         self.memory = tracer.memory_of(tensor)
         self.shadow = tracer.shadow_of(tensor)
 
@@ -172,6 +172,11 @@ class Info:
         if self.written == ["self"] and self.rule is None and base.endswith("_") and not base.endswith("__"):
             packet = getattr(getattr(torch.ops, self.namespace), base[:-1], None)
             self.functional = getattr(packet, overload, None) if packet is not None else None
+
+
+def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
+    """The tensor's shape; () for a nested one, which has none."""
+    return () if tensor.is_nested else tuple(tensor.shape)
 
 
 def geometry_of(tensor: torch.Tensor) -> Geometry:

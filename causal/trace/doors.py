@@ -34,15 +34,16 @@ def watched(tracer: Tracer) -> Iterator[None]:
 
         return through
 
-    def thread(original: Callable[..., Any]) -> Callable[..., Any]:
+    def unseen(original: Callable[..., Any], what: str = "work in another thread") -> Callable[..., Any]:
         def through(*args: Any, **kwargs: Any) -> Any:
-            tracer.out_of_sight("work in another thread")
+            tracer.out_of_sight(what)
             return original(*args, **kwargs)
 
         return through
 
     patches: list[tuple[Any, str, Any]] = [(torch.Tensor, name, door(name)) for name in DOORS]
-    patches += [(owner, name, thread(getattr(owner, name))) for owner, name in THREADS]
+    patches += [(torch.Tensor, name, unseen(getattr(torch.Tensor, name), f"Tensor.{name}()")) for name in CALLBACKS]
+    patches += [(owner, name, unseen(getattr(owner, name))) for owner, name in THREADS]
     saved = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, new in patches:
         setattr(owner, name, new)
@@ -58,6 +59,7 @@ def watched(tracer: Tracer) -> Iterator[None]:
                 setattr(owner, name, old)
 
 
+CALLBACKS = ("apply_", "map_", "map2_")  # Python computes the new elements one by one
 THREADS = ((threading.Thread, "start"), (ThreadPoolExecutor, "submit"))
 
 

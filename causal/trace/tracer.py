@@ -14,8 +14,8 @@ from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper
 
 from . import MaskCondition, Operation, Read
 from .arrivals import is_new
-from .calls import Info, TorchCall, TorchOperand, cast, geometry_of
-from .domain import FIXED, Shadow, join_all, uniform
+from .calls import Info, TorchCall, TorchOperand, cast, geometry_of, shape_of
+from .domain import FIXED, Shadow, coarsen, join_all, uniform
 from .flow import Flow
 from .memory import Memory
 from .places import Places
@@ -83,7 +83,7 @@ class Tracer(TorchDispatchMode):
         Where the storage is new: `made`, an operation that was seen made it, and its shadow is written next;
         `literal`, it holds numbers from Python.
         """
-        if type(tensor) is not torch.Tensor and is_traceable_wrapper_subclass(tensor):
+        if tensor.is_nested or (type(tensor) is not torch.Tensor and is_traceable_wrapper_subclass(tensor)):
             return None
         try:
             storage = tensor.untyped_storage()
@@ -130,14 +130,15 @@ class Tracer(TorchDispatchMode):
         """What the tensor's elements depend on now."""
         memory = self.memory_of(tensor)
         if memory is None:
-            return uniform(tuple(tensor.shape), 0, 0, self.last)
-        return memory.read(geometry_of(tensor))
+            return uniform(shape_of(tensor), 0, 0, self.last)
+        shadow = memory.read(geometry_of(tensor))
+        return coarsen(shadow) if tensor.is_neg() else shadow  # a lazily negated view shows other constants
 
     def assign(
         self, tensor: torch.Tensor, shadow: Shadow, sources: frozenset[str] = frozenset(), node: int = -1
     ) -> None:
         """The tensor's elements now have this shadow."""
-        assert shadow.shape == tuple(tensor.shape), (shadow.shape, tuple(tensor.shape))
+        assert shadow.shape == shape_of(tensor), (shadow.shape, shape_of(tensor))
         memory = self.memory_of(tensor, made=True)
         if memory is not None:
             memory.write(geometry_of(tensor), shadow)
@@ -199,11 +200,13 @@ class Tracer(TorchDispatchMode):
         return call.value
 
     def _view(self, call: TorchCall) -> Any:
+        nested = False
         for _, v in leaves((list(call.args), dict(call.kwargs))):
             if isinstance(v, torch.Tensor):
                 self.memory_of(v)  # so that the view's storage is known
+                nested = nested or v.is_nested
         call.value = call.info.function(*call.args, **call.kwargs)
-        if call.info.rule is not None:
+        if call.info.rule is not None and not nested:
             outputs = [v for _, v in leaves(call.value) if isinstance(v, torch.Tensor)]
             missing = []
             for tensor in outputs:
@@ -220,7 +223,7 @@ class Tracer(TorchDispatchMode):
     def _mutate(self, call: TorchCall) -> Any:
         info, operands = call.info, call.operands()
         targets = [v for name in info.written for _, v in leaves(self._raw(call, name)) if isinstance(v, torch.Tensor)]
-        if info.functional is not None:
+        if info.functional is not None and not any(t.is_nested for t in targets):
             functional = self.infos.get(info.functional)
             if functional is None:
                 functional = self.infos[info.functional] = Info(info.functional, self.rules)
@@ -272,7 +275,7 @@ class Tracer(TorchDispatchMode):
             if steering:
                 self._record_read(f"{call.name} (a shape that depends on values)", [o.shadow for o in steering])
                 return self._unknown(call, outputs)
-        if call.info.rule is None:
+        if call.info.rule is None or any(t.is_nested for t in [*outputs, *(o.value for o in call.operands())]):
             return self._unknown(call, outputs)
         return _as_list(call.info.rule(call))
 
@@ -286,7 +289,7 @@ class Tracer(TorchDispatchMode):
             self.unknown.setdefault((operation.name, operation.module, operation.line), operation)
         if call.info.is_random:
             call.noise()
-        return [uniform(tuple(t.shape), FIXED if fixed else 0, lo, hi) for t in outputs]
+        return [uniform(shape_of(t), FIXED if fixed else 0, lo, hi) for t in outputs]
 
     def _foreign_operator(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A higher-order operator: it runs out of sight, and its outputs depend on everything it reads."""

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table
 """The domain on its own: compression, reshapes, joins; it needs no PyTorch."""
 
 from __future__ import annotations

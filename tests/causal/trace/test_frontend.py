@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import torch
+import torch.utils.checkpoint
 from attnproof.causal import trace
 from attnproof.causal.trace import Rule
 from tensor_probe import check, normal
@@ -41,6 +43,9 @@ ESCAPES = {
     "data_ptr": lambda x: x * (x.data_ptr() > 0),
     "sparse count": lambda x: x * x.relu().to_sparse()._nnz(),
     "any in Python": lambda x: x * (1.0 if 0.0 in x else 2.0),
+    "map": lambda x: torch.zeros_like(x).map_(x.flip(0), lambda _, b: b),
+    "pickle": lambda x: pickle.loads(pickle.dumps(x.flip(0))),
+    "typed storage": lambda x: x * x.storage()[23],
     "storage": lambda x: x * x.untyped_storage().tolist()[0],
 }
 POOL = ThreadPoolExecutor(1)
@@ -114,6 +119,40 @@ def test_a_captured_constant_that_is_overwritten_becomes_data():
         return cache * 2
 
     assert latest(trace.run(f, (X,), sequence_axis=0)) == [5, 4, 3, 2, 1, 0]
+
+
+SEEN = {
+    "vmap": lambda x: torch.vmap(lambda column: column.flip(0), in_dims=1, out_dims=1)(x),
+    "gradient": lambda x: torch.func.grad(lambda y: (y**2 * y.flip(0)).sum())(x),
+    "checkpoint": lambda x: torch.utils.checkpoint.checkpoint(lambda y: y.flip(0) * 2, x, use_reentrant=False),
+    "foreach": lambda x: torch._foreach_mul([x], [x.flip(0)])[0],
+    "sparse": lambda x: torch.sparse.mm(torch.eye(6, dtype=x.dtype).flip(0).to_sparse(), x),
+    "sparse data": lambda x: x.flip(0).to_sparse().to_dense(),
+    "inference mode": torch.inference_mode()(lambda x: x.flip(0) * 2),
+    "bits": lambda x: x.view(torch.uint8).flip(0).view(torch.float64),
+    "swapped rows": lambda x: x.clone().index_put_((torch.tensor([0, 5]),), x[[5, 0]]).t_().unsqueeze_(0),
+    "storage copy": lambda x: _storage_copy(x),
+    "higher order": lambda x: torch.cond(x.sum() > 0, lambda y: y.flip(0), lambda y: y * 2, (x,)),
+}
+
+
+def _storage_copy(x):
+    y = torch.zeros(6, 4, dtype=x.dtype)
+    y.untyped_storage().copy_(x.flip(0).untyped_storage())
+    return y
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_what_runs_below_transforms_and_wrappers_is_seen(name):
+    assert check(SEEN[name], X, exact=False).complete
+
+
+def test_nested_tensors_depend_on_everything():
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).double()
+    encoder = torch.nn.TransformerEncoder(layer, 1).eval()
+    pad = torch.tensor([[False] * 4 + [True] * 2])
+    run = trace.run(lambda x: encoder(x[None], src_key_padding_mask=pad)[0], (X,), sequence_axis=0)
+    assert run.outputs[0].along(0)[1].max() == 5
 
 
 def test_custom_autograd_functions_are_seen_through():
