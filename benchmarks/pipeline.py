@@ -63,9 +63,8 @@ def scale(rows: int, columns: int) -> None:
 def start_up(repeats: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "test_it.py").write_text("def test_it(): pass\n")
-        Path(folder, "empty_plugin.py").write_text(
-            ""
-        )  # -p itself searches all entry points, which is not ours to count
+        # -p itself searches all entry points, whatever it loads: compare with an empty plugin
+        Path(folder, "empty_plugin.py").write_text("")
         environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPYCACHEPREFIX": folder}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled once, as on any machine
         plain = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
