@@ -148,7 +148,7 @@ class Column:
     score: float | None = None  # share of settled values that were rewritten
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The result of a check. `bool(verdict)` is true only for `PROVED`.
 
@@ -223,6 +223,9 @@ class Verdict:
         from .report import rich_panel
 
         return rich_panel(self)
+
+    def __repr__(self) -> str:
+        return f"<Verdict {self.headline()}>"
 
     def _repr_html_(self) -> str:
         from .report import html

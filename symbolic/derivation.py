@@ -76,7 +76,7 @@ class CheckedDerivation:
         return f"{self.decided} step{'s' * (self.decided != 1)} decided, {leaning}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Derivation:
     """A chain of steps that ends in a claim.
 
@@ -124,6 +124,9 @@ class Derivation:
                 closed = f"; closed by the Rocq theorem {step.theorem}" if step.theorem else ""
                 lines.append(f"     lemma: {step.source}{closed}")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_markdown_(self) -> str:
         lines = [f"**{self.title}**", ""]
