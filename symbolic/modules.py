@@ -21,6 +21,7 @@ Products = list[Product]
 def multi_head(b: Any, n: Any, model: Any, heads: Any, d: Any, *, m: Any = None, kv_heads: Any = None) -> Products:
     """Multi-head attention with feature projections; cross-attention when `m` is given, grouped heads by `kv_heads`.
 
+    >>> from attnproof.symbolic.cost import macs
     >>> macs(multi_head(1, 4, 8, 2, 4)) == 4 * (4 * 8 * 8) + 2 * (2 * 4 * 4 * 4)
     True
     """
@@ -52,6 +53,7 @@ def compressed_multi_head(
     `shared_values`: values are the keys (its `share_kv`), which saves a feature projection but is compressed twice all
     the same; `kv_heads=1` is its `one_kv_head`.
 
+    >>> from attnproof.symbolic.cost import macs
     >>> n, r = sympy.symbols("n r")
     >>> attending = [p for p in compressed_multi_head(1, n, r, 8, 2, 4) if not p.name.startswith("project")]
     >>> macs(attending)
@@ -76,6 +78,7 @@ def convolved_multi_head(b: Any, n: Any, stride: Any, model: Any, heads: Any, d:
 
     n/stride slots; `stride` must divide n. Each slot mixes features too: compressing costs d times a projection's.
 
+    >>> from attnproof.symbolic.cost import macs
     >>> macs(convolved_multi_head(1, 8, 2, 4, 1, 4)) - macs(compressed_multi_head(1, 8, 4, 4, 1, 4))
     0
     """
@@ -88,6 +91,7 @@ def convolved_multi_head(b: Any, n: Any, stride: Any, model: Any, heads: Any, d:
 def feed_forward(b: Any, n: Any, model: Any, hidden: Any) -> Products:
     """The two products of a feed-forward layer.
 
+    >>> from attnproof.symbolic.cost import macs
     >>> macs(feed_forward(1, 2, 4, 16))
     256
     """
