@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .boundary import Boundary
+from .model_witness import BEYOND_ROUNDING, ModelWitness
 from .program import Program
-from .replay import BEYOND_ROUNDING, ModelWitness
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -15,8 +15,9 @@ from typing import Any
 from .blame import failure_message
 from .boundary import Boundary
 from .model_run import Case, Finding, operations_named, worst
-from .program import MODES, ModelError, Program, named_parameters, need_torch
-from .replay import ModelWitness
+from .model_witness import ModelWitness
+from .program import MODES, ModelError, Program, need_torch
+from .state import modules_of, named_parameters
 from .verdict import NotProvedError, Status, Verdict, accept_or_raise, versions_of
 
 __all__ = ["ModelError", "ModelWitness", "assert_causal", "check_model"]
@@ -268,8 +269,6 @@ def _details(name: str, shown: Finding, findings: Sequence[Finding]) -> Mapping[
 def _name(model: Any) -> str:
     named = getattr(model, "__name__", None)
     if named in (None, "<lambda>") or not isinstance(named, str):
-        from .program import modules_of
-
         modules = modules_of(model)
         return type(modules[0]).__name__ if modules else "the function" if named else type(model).__name__
     return named

@@ -19,9 +19,10 @@ import numpy as np
 from . import decoding
 from .blame import Blame, blame_leak, corrected
 from .boundary import Boundary
+from .model_witness import BEYOND_ROUNDING, ModelWitness
 from .program import ModelError, Program, Seen, Setting
 from .reach import Reach, reach
-from .replay import BEYOND_ROUNDING, JITTER, QUICK, ROUNDS, ModelWitness, Round, Search, float64_runs
+from .replay import JITTER, QUICK, ROUNDS, Round, Search, float64_runs
 from .verdict import Condition, Evidence, Status
 
 if TYPE_CHECKING:

@@ -6,23 +6,19 @@ input is taken away here: random numbers, training flags, buffers that a call re
 
 from __future__ import annotations
 
-import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
-from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .precision import in_float64, parameters_as, wider
+from .state import Snapshot, in_mode, modules_of, restored, seeded
 from .trace.tree import leaves
 
 if TYPE_CHECKING:
-    import torch
-    from torch import Tensor, nn
+    from torch import Tensor
 
 MODES = ("eval", "train")
 
@@ -152,7 +148,7 @@ class Program:
         """The output (queries, features) for the varied input `x`, detached; complex numbers as two reals."""
         with self.prepared(setting), _told():
             if setting.precision == "float64":
-                x = _wider(x)
+                x = wider(x)
             return self._rows(self.call(x))
 
     def _rows(self, result: Any) -> Tensor:
@@ -175,12 +171,12 @@ class Program:
 
         with ExitStack() as stack:
             stack.enter_context(torch.no_grad())
-            stack.enter_context(_seeded(setting.seed))
+            stack.enter_context(seeded(setting.seed))
             stack.enter_context(in_mode(self.modules, setting.mode))
-            stack.enter_context(_restored(self.modules))
-            stack.enter_context(_parameters(self.modules, setting))
+            stack.enter_context(restored(self.modules))
+            stack.enter_context(parameters_as(self.modules, setting))
             if setting.precision == "float64":
-                stack.enter_context(_in_float64())
+                stack.enter_context(in_float64())
             yield
 
     def observe(self, mode: str = "eval") -> Seen:
@@ -194,7 +190,7 @@ class Program:
             positional, keywords = self._arguments(self.input)
             given = tree_flatten((positional, keywords))[0]
             versions = [(i, t, t._version) for i, t in enumerate(given) if isinstance(t, torch.Tensor)]
-            before = _Snapshot(self.modules)
+            before = Snapshot(self.modules)
             started = time.perf_counter()
             with watch:
                 result = self.model(*positional, **keywords)
@@ -278,264 +274,7 @@ def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tens
     return path, y, [p for p, _ in numbers if p != path]
 
 
-# -- modules, modes and state -------------------------------------------------------------------------------------
-
-
-def modules_of(model: Any) -> list[nn.Module]:
-    """The `nn.Module`s that a callable reaches: itself, bound methods, partials, closures and globals that it names."""
-    import torch
-
-    found: dict[int, torch.nn.Module] = {}
-    seen: set[int] = set()
-
-    def visit(value: Any, depth: int) -> None:
-        if id(value) in seen or depth > 4:
-            return
-        seen.add(id(value))
-        if isinstance(value, torch.nn.Module):
-            found[id(value)] = value
-        elif isinstance(value, MethodType):
-            visit(value.__self__, depth + 1)
-            visit(value.__func__, depth + 1)
-        elif isinstance(value, partial):
-            for part in (value.func, *value.args, *value.keywords.values()):
-                visit(part, depth + 1)
-        elif isinstance(value, FunctionType):
-            for cell in value.__closure__ or ():
-                try:
-                    visit(cell.cell_contents, depth + 1)
-                except ValueError:  # an empty cell
-                    continue
-            for part in (*(value.__defaults__ or ()), *vars(value).values()):
-                visit(part, depth + 1)
-            for name in value.__code__.co_names:
-                if isinstance(value.__globals__.get(name), (torch.nn.Module, FunctionType)):
-                    visit(value.__globals__[name], depth + 1)
-        elif isinstance(value, (list, tuple)):
-            for part in value:
-                visit(part, depth + 1)
-        elif isinstance(value, dict):
-            for part in value.values():
-                visit(part, depth + 1)
-        elif callable(value) and hasattr(value, "__dict__") and not isinstance(value, type):
-            for part in vars(value).values():
-                visit(part, depth + 1)
-
-    visit(model, 0)
-    inner = {id(m) for top in found.values() for m in top.modules() if m is not top}
-    return [m for key, m in found.items() if key not in inner]
-
-
-def named_parameters(modules: Sequence[nn.Module]) -> dict[str, Tensor]:
-    """Every parameter once, by name; names of several modules are prefixed by their number."""
-    found: dict[str, Tensor] = {}
-    for i, module in enumerate(modules):
-        prefix = "" if len(modules) == 1 else f"{i}:"
-        found.update({prefix + name: p for name, p in module.named_parameters()})
-    return found
-
-
-@contextmanager
-def in_mode(modules: Sequence[nn.Module], mode: str) -> Iterator[None]:
-    """Every module in the mode; each one's own flag comes back afterwards."""
-    flags = [(m, m.training) for top in modules for m in top.modules()]
-    try:
-        for top in modules:
-            if any(m.training != (mode == "train") for m in top.modules()):
-                with suppress(NotImplementedError):  # exported programs have their mode built in
-                    top.train(mode == "train")
-        yield
-    finally:
-        for module, flag in flags:
-            module.training = flag
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Torch's, NumPy's and Python's random numbers from the seed; their states come back afterwards."""
-    import torch
-
-    numpy_state, python_state = np.random.get_state(), random.getstate()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
-    with torch.random.fork_rng(devices):
-        torch.manual_seed(seed)
-        np.random.seed(seed % 2**32)
-        random.seed(seed)
-        try:
-            yield
-        finally:
-            np.random.set_state(numpy_state)
-            random.setstate(python_state)
-
-
-class _Snapshot:
-    """Buffers, attributes and parameters of the modules, so that a call's writes can be named and undone."""
-
-    def __init__(self, modules: Sequence[nn.Module]) -> None:
-        import torch
-
-        self.dicts: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = []
-        self.tensors: list[tuple[str, Tensor, Tensor]] = []
-        self.parameters: list[tuple[str, Tensor, int]] = []
-        for top in modules:
-            for name, module in top.named_modules():
-                dot = f"{name}." if name else ""
-                if not isinstance(module, torch.jit.ScriptModule):  # its attributes live outside Python
-                    self.dicts.append((dot, module, dict(module.__dict__), dict(module._buffers)))
-                held = {
-                    **{k: v for k, v in vars(module).items() if isinstance(v, torch.Tensor)},
-                    **dict(module.named_buffers(recurse=False)),
-                }
-                for key, t in held.items():
-                    if t is not None:
-                        self.tensors.append((dot + key, t, t.detach().clone()))
-            self.parameters += [(name, p, p._version) for name, p in top.named_parameters()]
-
-    def changes(self) -> list[str]:
-        """The names of buffers, tensors and parameters that differ from the snapshot."""
-        import torch
-
-        # values are compared, not versions: batch normalisation writes its running statistics behind autograd's back
-        changed = [n for n, t, kept in self.tensors if not _same(t, kept)]
-        changed += [n for n, p, v in self.parameters if p._version != v]
-        for dot, module, attributes, buffers in self.dicts:
-            for key, value in {**vars(module), **module._buffers}.items():
-                old = buffers.get(key, attributes.get(key))
-                if isinstance(value, torch.Tensor) and isinstance(old, torch.Tensor) and value is not old:
-                    changed += [] if _same(value, old) else [dot + key]
-        return sorted(set(changed))
-
-    def restore(self) -> None:
-        for _, t, kept in self.tensors:
-            if not _same(t, kept):
-                t.detach().copy_(kept)
-        for _, module, attributes, buffers in self.dicts:
-            for key in set(module.__dict__) - set(attributes):
-                del module.__dict__[key]
-            for key, value in attributes.items():
-                if key != "training" and module.__dict__.get(key) is not value:
-                    module.__dict__[key] = value
-            for key in set(module._buffers) - set(buffers):
-                del module._buffers[key]
-            for key, value in buffers.items():
-                if key not in module._buffers or module._buffers[key] is not value:
-                    module._buffers[key] = value
-
-
-def _same(a: Tensor, b: Tensor) -> bool:
-    import torch
-
-    return a.shape == b.shape and a.dtype == b.dtype and bool(torch.equal(a, b))
-
-
-@contextmanager
-def _restored(modules: Sequence[nn.Module]) -> Iterator[None]:
-    snapshot = _Snapshot(modules)
-    try:
-        yield
-    finally:
-        snapshot.restore()
-
-
-@contextmanager
-def _parameters(modules: Sequence[nn.Module], setting: Setting) -> Iterator[None]:
-    """Parameters jittered and widened as the setting says; the very same storage comes back afterwards."""
-    import torch
-
-    wide = setting.precision == "float64"
-    if not (wide or setting.jitter or setting.tremor):
-        yield
-        return
-    held: dict[int, tuple[Tensor, Tensor]] = {}
-    generator = torch.Generator().manual_seed(1234 + setting.seed)
-    trembling = torch.Generator().manual_seed(4321 + setting.tremor_seed)
-    parameters = {id(p) for top in modules for p in top.parameters()}
-    tensors = [t for top in modules for t in (*top.parameters(), *top.buffers())]
-    try:
-        for t in tensors:
-            if id(t) in held or not (t.is_floating_point() or t.is_complex()):
-                continue
-            held[id(t)] = (t, t.data)
-            value = _wider(t.data) if wide else t.data
-            if id(t) in parameters and (setting.jitter or setting.tremor):
-                real = torch.float64 if not t.is_complex() else torch.complex128
-                for scale, factor, source in ((setting.jitter, 1.0, generator), (setting.tremor, value, trembling)):
-                    if scale:
-                        noise = torch.randn(value.shape, generator=source, dtype=real).to(value.dtype)
-                        value = value + scale * factor * noise.to(value.device)
-            t.data = value
-        yield
-    finally:
-        for t, data in held.values():
-            t.data = data
-
-
-# -- precision ----------------------------------------------------------------------------------------------------
-
-
-def _wide_dtype(dtype: Any) -> Any:
-    import torch
-
-    if dtype in (torch.float16, torch.bfloat16, torch.float32):
-        return torch.float64
-    if dtype in (torch.complex32, torch.complex64):
-        return torch.complex128
-    return dtype
-
-
-def _wider(t: Tensor) -> Tensor:
-    wide = _wide_dtype(t.dtype)
-    return t if wide is t.dtype else t.to(wide)
-
-
-@contextmanager
-def _in_float64() -> Iterator[None]:
-    """Every floating operation in double precision, `.float()` inside the model included."""
-    import torch
-
-    default = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        with _widening():
-            yield
-    finally:
-        torch.set_default_dtype(default)
-
-
-def _widening() -> Any:
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-    from torch.utils._pytree import tree_map
-
-    def widen(value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            return _wider(value)
-        return _wide_dtype(value) if isinstance(value, torch.dtype) else value
-
-    class Widening(TorchDispatchMode):
-        supports_higher_order_operators = True
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
-
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if not hasattr(func, "_schema"):  # a higher-order operator, whose branches run under this mode, too
-                return func(*tree_map(widen, args), **tree_map(widen, kwargs or {}))
-            if func is torch.ops.aten.view.dtype:
-                raise ModelError("the model reads the bits of a float; it cannot be run in float64")
-            if func._schema.is_mutable:
-                written = [
-                    v
-                    for a, v in zip(func._schema.arguments, args, strict=False)
-                    if a.alias_info is not None and a.alias_info.is_write and isinstance(v, torch.Tensor)
-                ]
-                if any(_wide_dtype(t.dtype) is not t.dtype for t in written):
-                    raise ModelError("the model writes into a tensor of its own that is not float64")
-            args, kwargs = tree_map(widen, (args, kwargs or {}))
-            return func(*args, **kwargs)
-
-    return Widening()
+# -- what one run shows ------------------------------------------------------------------------------------------
 
 
 def _watcher(x: Tensor) -> Any:
