@@ -199,6 +199,15 @@ class Case:
             f.conditions.append(Condition(f"the zeros among the parameters stay zero: {named}", self._jittered()))
         else:
             f.conditions.append(Condition("the parameters keep their stored values", self._jittered()))
+        if best.policy["parameters"] == "any":
+            read = [r.operation for r in best.trace.reads if r.source == "parameters"]
+            if read:
+                places = "; ".join(dict.fromkeys(f"{o.name} at {o.line}" for o in read))
+                f.conditions.append(
+                    Condition(
+                        f"parameters and random draws that the program reads as numbers stay as they are: {places}"
+                    )
+                )
         for c in best.masks:
             f.conditions.append(Condition(c.text))
         if best.masks:

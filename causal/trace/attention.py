@@ -121,7 +121,11 @@ def _rows(s: Shadow) -> tuple[Array, Array]:
 
 
 def _hidden(call: Any, mask: Any, queries: int, keys: int) -> Array:
-    """Pairs that the mask hides in every head, shape (batch or 1, queries or 1, keys or 1)."""
+    """Pairs that the mask hides in every head, shape (batch or 1, queries or 1, keys or 1).
+
+    Two axes are (queries, keys) where `mask_type` is 0 and (batch, keys) where it is 1; without it what both readings
+    hide.
+    """
     if mask is None:
         return np.zeros((1, 1, 1), bool)
     s = mask.known()
@@ -131,7 +135,13 @@ def _hidden(call: Any, mask: Any, queries: int, keys: int) -> Array:
         call.tracer.mask_condition(call.name, mask.value.dtype, None)
         true = true | (s.kind == BIG)
     if len(s.shape) == 2:
-        return true[None] if s.shape == (queries, keys) else true[:, None, :]
+        given = call["mask_type"] if call.has("mask_type") else None
+        pairs, padding = true[None], true[:, None, :]
+        if given == 0:
+            return pairs  # type: ignore[no-any-return]
+        if given == 1 or s.shape != (queries, keys):
+            return padding  # type: ignore[no-any-return]
+        return pairs & padding  # type: ignore[no-any-return]
     if len(s.shape) == 4:
         return true.all(1)  # type: ignore[no-any-return]
     return true.all(0, keepdims=True)  # type: ignore[no-any-return]

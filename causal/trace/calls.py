@@ -108,10 +108,13 @@ class TorchCall:
             if operand.memory is not None:
                 self.tracer.parameter_zeros |= operand.memory.sources
 
-    def masked_zero(self, where: np.ndarray, constant: float | None = None, value: Any = None) -> np.ndarray:
+    def masked_zero(
+        self, where: np.ndarray, constant: float | None = None, value: Any = None, alone: bool = False
+    ) -> np.ndarray:
         """Of the outputs in `where`, those that are exactly 0 in the concrete run; records the condition.
 
-        `value`: what to look at instead of the operation's (first) output.
+        `value`: what to look at instead of the operation's (first) output. `alone`: each output follows from its own
+        input, so that the condition is on the masked values themselves and not on the gap to a visible one.
         """
         if value is None:
             value = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
@@ -122,7 +125,7 @@ class TorchCall:
         if bool(nonzero.any()):
             where = where & ~nonzero.cpu().numpy()
         if where.any():
-            self.tracer.mask_condition(self.info.name, value.dtype, constant)
+            self.tracer.mask_condition(self.info.name, value.dtype, constant, alone)
         return compress(where)
 
     def nonzero_denominator(self) -> None:

@@ -7,6 +7,7 @@ functions run eagerly.
 
 from __future__ import annotations
 
+import _thread
 import gc
 import sys
 import threading
@@ -16,10 +17,40 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+import torch.overrides
+from torch.overrides import TorchFunctionMode
 
-from .tracer import Tracer
+from .tracer import PLAIN_TYPES, Tracer
 
-DOORS = ("numpy", "tolist", "__array__", "__dlpack__", "__repr__", "__format__", "data_ptr")
+DOORS = ("numpy", "tolist", "__array__", "__dlpack__", "__repr__", "__format__", "data_ptr", "__reduce_ex__")
+STORAGE = ("data_ptr", "tolist", "__getitem__", "__iter__", "__reduce__")  # of an untyped storage: raw bytes
+# Constructors that take numbers out of 0-d tensors in a list, and index lists, without dispatching a read.
+FROM_LISTS = {"tensor", "as_tensor", "asarray", "new_tensor", "new", "sparse_coo_tensor", "__getitem__", "__setitem__"}
+NUMBERS = {"__float__", "__int__", "__index__", "__bool__", "__complex__"}
+
+
+class Constructors(TorchFunctionMode):
+    """Sees the calls above dispatch: what a constructor reads out of tensors that lie in lists is a read.
+
+    `torch.tensor([x[0], x[1]])` and the legacy constructors stop the dispatch modes while they do it.
+    """
+
+    def __init__(self, tracer: Tracer) -> None:
+        super().__init__()
+        self.tracer = tracer
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        """Report, then call."""
+        name = getattr(func, "__name__", "")
+        if name in NUMBERS:
+            self.tracer.read_in_python([args[0]], f"Tensor.{name}()")
+        elif name in FROM_LISTS:
+            lists = [v for v in (*args, *(kwargs or {}).values()) if isinstance(v, (list, tuple))]
+            if name in ("__getitem__", "__setitem__"):  # a tuple of tensors is an index, a list of them a constructor
+                lists = [v for index in lists for v in (index if isinstance(index, tuple) else [index])]
+                lists = [v for v in lists if isinstance(v, list)]
+            self.tracer.read_in_python(lists, f"{name}() of a list of tensors")
+        return func(*args, **(kwargs or {}))
 
 
 @contextmanager
@@ -44,6 +75,10 @@ def watched(tracer: Tracer) -> Iterator[None]:
     patches: list[tuple[Any, str, Any]] = [(torch.Tensor, name, door(name)) for name in DOORS]
     patches += [(torch.Tensor, name, unseen(getattr(torch.Tensor, name), f"Tensor.{name}()")) for name in CALLBACKS]
     patches += [(owner, name, unseen(getattr(owner, name))) for owner, name in THREADS]
+    storage = torch.UntypedStorage
+    # Modules leave their fused path when they see a function mode; ours must not change what the model does.
+    patches.append((torch.overrides, "has_torch_function", _overridden))
+    patches += [(storage, name, unseen(getattr(storage, name), f"UntypedStorage.{name}()")) for name in STORAGE]
     saved = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, new in patches:
         setattr(owner, name, new)
@@ -59,8 +94,12 @@ def watched(tracer: Tracer) -> Iterator[None]:
                 setattr(owner, name, old)
 
 
+def _overridden(arguments: Any) -> bool:
+    return any(isinstance(a, torch.Tensor) and type(a) not in PLAIN_TYPES for a in arguments)
+
+
 CALLBACKS = ("apply_", "map_", "map2_")  # Python computes the new elements one by one
-THREADS = ((threading.Thread, "start"), (ThreadPoolExecutor, "submit"))
+THREADS = ((threading.Thread, "start"), (ThreadPoolExecutor, "submit"), (_thread, "start_new_thread"))
 
 
 @contextmanager

@@ -121,7 +121,7 @@ def keeps_zero(call: Any) -> Shadow:
     if call.name == "aten.relu":
         kind = np.where((x.kind == NEGINF) | (x.kind == BIG), np.uint8(ZERO), kind)
         if (x.kind == MASKED).any():
-            kind = np.where(call.masked_zero(x.kind == MASKED), np.uint8(ZERO), kind)
+            kind = np.where(call.masked_zero(x.kind == MASKED, alone=True), np.uint8(ZERO), kind)
     return assemble(x.shape, x.lo, x.hi, kind)
 
 
@@ -134,7 +134,7 @@ def exponential(call: Any) -> Shadow:
     kind = np.where(x.kind >= FIXED, np.uint8(FIXED), np.uint8(POSITIVE))
     kind = np.where(x.kind == NEGINF, np.uint8(ZERO), kind)
     if (x.kind == MASKED).any():
-        kind = np.where(call.masked_zero(x.kind == MASKED), np.uint8(ZERO), kind)
+        kind = np.where(call.masked_zero(x.kind == MASKED, alone=True), np.uint8(ZERO), kind)
     return assemble(x.shape, x.lo, x.hi, kind)
 
 

@@ -29,7 +29,7 @@ except ImportError as error:  # pragma: no cover
     raise ImportError("PyTorch is not installed; pip install 'attnproof[torch]' to check PyTorch models") from error
 
 from . import families  # noqa: F401  (registers the rules)
-from .doors import eager, watched
+from .doors import Constructors, eager, watched
 from .tracer import Tracer
 
 
@@ -124,6 +124,7 @@ def run(
         stack.enter_context(torch.no_grad())
         stack.enter_context(eager())
         stack.enter_context(watched(tracer))
+        stack.enter_context(Constructors(tracer))
         stack.enter_context(tracer)
         value = model(*args, **kwargs)
         found = [(path, t) for path, t in leaves(value) if isinstance(t, torch.Tensor)]
@@ -132,7 +133,8 @@ def run(
         flow.outputs = [m.node if (m := tracer.memory_of(o.value)) is not None else -1 for o in outputs]
     assumptions = [
         "inputs are finite, and so is every number computed from them (no overflow, no NaN, no denominator that is 0)",
-        "the model is a pure function of its inputs: what it keeps from earlier calls does not depend on them",
+        "the model is a pure function of its inputs: what it keeps from earlier calls does not depend on them, and no "
+        "thread that was running before takes part",
         f"shapes as run: {', '.join(str(tuple(t.shape)) for t in copies.values())}",
         *tracer.assumptions,
     ]

@@ -8,7 +8,7 @@ out flat, element by element, and writes through the same strides, so that every
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -36,6 +36,26 @@ class Geometry:
                     return False
                 expected *= size
         return True
+
+
+def overlap(a: Geometry, b: Geometry) -> bool:
+    """Whether two different tensors of one storage share a byte. The same geometry twice is no partial overlap."""
+    if a == b or not math.prod(a.shape) or not math.prod(b.shape):
+        return False
+    spans = []
+    for g in (a, b):
+        last = g.offset + sum(s * (n - 1) for s, n in zip(g.strides, g.shape, strict=True))
+        spans.append((g.offset * g.itemsize, (last + 1) * g.itemsize))
+    if spans[0][1] <= spans[1][0] or spans[1][1] <= spans[0][0]:
+        return False
+    start, stop = min(s for s, _ in spans), max(e for _, e in spans)
+    if start % a.itemsize or start % b.itemsize:
+        return True
+    unit = math.gcd(a.itemsize, b.itemsize)
+    marks = np.zeros((stop - start) // unit, bool)
+    first, second = (replace(g, offset=g.offset - start // g.itemsize) for g in (a, b))
+    _window(marks, first, a.itemsize // unit)[...] = True
+    return bool(_window(marks, second, b.itemsize // unit).any())
 
 
 @dataclass(slots=True)

@@ -65,7 +65,9 @@ class Call(Protocol):
         """To be called when zeros of these operands removed a dependency (they may be a parameter's)."""
         ...
 
-    def masked_zero(self, where: np.ndarray, constant: float | None = None, value: Any = None) -> np.ndarray:
+    def masked_zero(
+        self, where: np.ndarray, constant: float | None = None, value: Any = None, alone: bool = False
+    ) -> np.ndarray:
         """Of the output elements in `where`, those that count as exactly 0 thanks to a finite mask; records it."""
         ...
 

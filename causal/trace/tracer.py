@@ -17,7 +17,7 @@ from .arrivals import is_new
 from .calls import Info, TorchCall, TorchOperand, cast, geometry_of, shape_of
 from .domain import FIXED, Shadow, coarsen, join_all, uniform
 from .flow import Flow
-from .memory import Memory
+from .memory import Memory, overlap
 from .places import Places
 from .registry import Rule
 from .tree import leaves
@@ -223,7 +223,10 @@ class Tracer(TorchDispatchMode):
     def _mutate(self, call: TorchCall) -> Any:
         info, operands = call.info, call.operands()
         targets = [v for name in info.written for _, v in leaves(self._raw(call, name)) if isinstance(v, torch.Tensor)]
-        if info.functional is not None and not any(t.is_nested for t in targets):
+        if any(self.memory_of(t) is None for t in targets):  # nested, sparse: other views of the bytes are not known
+            self._unseen(f"{call.name} into a tensor without a storage of its own")
+        entangled = any(self._entangled(t, o) for t in targets for o in operands if o.value is not t)
+        if info.functional is not None and not entangled and not any(t.is_nested for t in targets):
             functional = self.infos.get(info.functional)
             if functional is None:
                 functional = self.infos[info.functional] = Info(info.functional, self.rules)
@@ -242,7 +245,7 @@ class Tracer(TorchDispatchMode):
         call.value = info.function(*call.args, **call.kwargs)
         memories = [id(o.memory) for o in operands]
         overlapping = len(set(memories)) < len(memories)
-        if info.rule is not None and not (overlapping and info.names[1] not in DIRECT):
+        if info.rule is not None and not entangled and not (overlapping and info.names[1] not in DIRECT):
             shadows = self._shadows(call, targets)
         else:
             shadows = self._unknown(call, targets)
@@ -256,6 +259,13 @@ class Tracer(TorchDispatchMode):
             if id(self.memory_of(tensor, made=True)) not in known:
                 self.assign(tensor, shadow, self._sources(operands), node)
         return call.value
+
+    def _entangled(self, target: torch.Tensor, operand: TorchOperand) -> bool:
+        """Whether a write to the target changes elements that the operand has yet to read, in whatever order."""
+        memory = self.memory_of(target)
+        if memory is None or memory is not operand.memory:
+            return False
+        return overlap(geometry_of(target), geometry_of(operand.value))
 
     @staticmethod
     def _raw(call: TorchCall, name: str) -> Any:
@@ -322,10 +332,19 @@ class Tracer(TorchDispatchMode):
 
     def out_of_sight(self, how: str) -> None:
         """Something runs where the mode does not see it."""
-        if self.busy:
-            return
+        if not self.busy:
+            self._unseen(how)
+
+    def _unseen(self, how: str) -> None:
         operation = self.operation(how)
         self.reads.setdefault((how, operation.module, operation.line, "input"), Read(operation, "input", 0, self.last))
+
+    def read_in_python(self, values: Any, how: str) -> None:
+        """A constructor takes numbers out of tensors that lie in Python lists, which dispatches nothing."""
+        if not self.busy:
+            tensors = [v for _, v in leaves(values) if isinstance(v, torch.Tensor)]
+            if tensors:
+                self._record_read(how, [self.shadow_of(t) for t in tensors])
 
     def _record_read(self, how: str, shadows: Sequence[Shadow]) -> None:
         if all(s.is_fixed for s in shadows):
@@ -342,15 +361,22 @@ class Tracer(TorchDispatchMode):
         """The operation at hand, with the place where it stands."""
         return Operation(name, self.places.module(), self.places.line(), detail)
 
-    def mask_condition(self, name: str, dtype: torch.dtype, constant: float | None) -> None:
+    def mask_condition(self, name: str, dtype: torch.dtype, constant: float | None, alone: bool = False) -> None:
         """A masked entry counted as 0 because a large finite number stood in for −∞."""
         operation = self.operation(name)
         margin = {torch.float64: 746.0, torch.float32: 104.0, torch.bfloat16: 94.0, torch.float16: 18.0}.get(dtype)
         short = str(dtype).removeprefix("torch.")
-        text = (
-            f"in {name} at {operation.line}{f' ({operation.module})' if operation.module else ''}, in every row some "
-            f"visible score exceeds every masked score by more than {margin or 104.0:g} ({short})"
-        )
+        text = f"in {name} at {operation.line}{f' ({operation.module})' if operation.module else ''}, "
+        if not alone:
+            text += (
+                f"in every row some visible score exceeds every masked score by more than {margin or 104.0:g} ({short})"
+            )
+        elif name == "aten.relu":
+            text += "every masked value is at most 0"
+        elif name == "aten.exp":
+            text += f"every masked value is below −{margin or 104.0:g} ({short})"
+        else:
+            text += f"every masked value is so low that the result is exactly 0 ({short})"
         if constant is not None:
             text += f"; the mask adds or sets {constant:g}"
         self.conditions.setdefault(
