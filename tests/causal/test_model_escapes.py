@@ -70,7 +70,7 @@ def test_numbers_from_python_stay_constants(literal):
 
 
 def padding(n):
-    """One row per sample, as many samples as positions: the shape alone does not tell it from a (queries, keys) mask."""
+    """One row per sample, as many samples as positions: its shape is that of a (queries, keys) mask."""
     mask = torch.triu(torch.ones(n, n, dtype=torch.bool), 1)
     mask[3:, 1:] = True
     return mask
