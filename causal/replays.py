@@ -221,6 +221,7 @@ class Runner:
             return
         import pickle
         from concurrent.futures import ProcessPoolExecutor
+        from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
         try:
@@ -229,12 +230,18 @@ class Runner:
             raise ValueError(
                 f"function cannot be sent to other processes ({error}); define it in a module, or leave out workers"
             ) from None
-        with ProcessPoolExecutor(workers, get_context("spawn"), _receive, (state,)) as pool:
-            for done, summary in enumerate(pool.map(_run, wanted), 1):
-                self.calls += 1
-                yield summary
-                if progress is not None:
-                    progress(done, len(wanted))
+        try:
+            with ProcessPoolExecutor(workers, get_context("spawn"), _receive, (state,)) as pool:
+                for done, summary in enumerate(pool.map(_run, wanted), 1):
+                    self.calls += 1
+                    yield summary
+                    if progress is not None:
+                        progress(done, len(wanted))
+        except BrokenProcessPool:
+            raise ValueError(
+                f"workers = {workers} processes could not load the function or ended early; define it in a module that "
+                "they can import, or leave out workers"
+            ) from None
 
 
 _RUNNER: list[Runner] = []

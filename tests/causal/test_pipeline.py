@@ -12,6 +12,7 @@ from attnproof.causal.boundary import Boundary
 from attnproof.causal.pipeline import PipelineWitness, assert_no_lookahead, check_pipeline
 from attnproof.causal.verdict import NotProvedError, PrefixLeakError, Status, Verdict, Witness
 from needs import need
+from peeking import double_and_peek
 
 pytestmark = pytest.mark.claim("T17")
 pd = need("pandas")
@@ -654,15 +655,23 @@ def test_chosen_cuts_are_the_cuts_that_run():
     assert "cut after row 0, row 7" in verdict.reasons
 
 
-def double_and_peek(x):
-    return np.append(2 * x[1:], 0.0)
-
-
 def test_processes_find_what_one_process_finds():
     one = check_pipeline(double_and_peek, np.arange(9.0), cuts=3)
     two = check_pipeline(double_and_peek, np.arange(9.0), cuts=3, workers=2)
     assert two.columns == one.columns
     assert two.evidence == one.evidence
+
+
+def only_here(x):
+    return x
+
+
+def test_a_function_that_other_processes_cannot_import(monkeypatch):
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if Path(p).resolve() != Path(__file__).parents[2]])
+    monkeypatch.setattr(only_here, "__module__", "a_module_that_is_not_there")
+    monkeypatch.setitem(sys.modules, "a_module_that_is_not_there", sys.modules[__name__])
+    with pytest.raises(ValueError, match="workers = 2 processes could not load the function or ended early; define it"):
+        check_pipeline(only_here, np.arange(9.0), cuts=3, workers=2)
 
 
 def test_verdicts_read_back_and_their_witness_replays_with_the_program():
