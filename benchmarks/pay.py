@@ -98,13 +98,13 @@ What you would pick instead is the fused row: it is exact and its memory is alre
 
 * No relative error bound exists (T7): for r < n some values are sent to 0 whatever the weights. For the 12 heads of layer 0 of all-MiniLM-L6-v2 on 256 tokens of
   documentation, mean pooling to 16 slots loses {invisible:.0%} of the values' energy outright; the output's error is {error:.0%} of its norm and {ratio:.1f} × the best of rank 16 (medians).
-* The leverages of your {R} slots sum to {float(np.sum(np.asarray(leverages.values))):.0f} over {N} positions: on average {R / N:.1%} of a position's variance can be recovered linearly (T8). A decisive
-  sentence gets its share of that, no more, unless E and F were trained to favour it; notebook 08 measures it.
+* The leverages of your {R} slots sum to {float(np.sum(np.asarray(leverages.values))):.0f} over {N} positions: on average {R / N:.1%} of a position's variance can be recovered linearly (T8). What can be
+  recovered of a sentence is its share of that, unless E and F were trained to favour it; telling two known sentences apart can take less (notebook 08).
 * The paper's bound, read at face value, asks for more than n slots once the relative error is to be below {threshold:.2f}. Its constants are hidden, so this is a reading.
 
 ## 4. May it look ahead?
 
-For a decision inside the call, yes means no: a dense projection leaks (`attnproof check`). The largest safe mask of completed blocks leaves some query without its last
+For a decision inside the call it must not, and a dense projection does (`attnproof check`). The largest safe mask of completed blocks leaves some query without its last
 ⌊n/(r+1)⌋ = {N // (R + 1)} positions (T14), so add an uncompressed window of at least that length; `attnproof design show` has designs proved for every n.
 
 ## 5. So
