@@ -6,17 +6,30 @@ something required not run. An error is one sentence on standard error, never a 
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 if TYPE_CHECKING:
     from ..causal.verdict import Verdict
 
-PROVED, REFUTED, USAGE, OPEN = 0, 1, 2, 3
+PROVED, REFUTED, USAGE, OPEN, CLOSED_PIPE = 0, 1, 2, 3, 141
+EXTRAS = {
+    "torch": "torch",
+    "jax": "jax",
+    "dask": "dask",
+    "z3": "smt",
+    "cvc5": "smt",
+    "pandas": "pipelines",
+    "polars": "pipelines",
+    "matplotlib": "plot",
+    "transformers": "models",
+}
 COMMANDS = ("verify", "check", "model", "pipeline", "design", "cost", "error", "retention", "explain", "doctor")
 
 app = typer.Typer(
@@ -31,6 +44,23 @@ app = typer.Typer(
 # Typer carries its own copy of Click in newer releases and depends on Click in older ones; its public BadParameter
 # leads to the base class of usage errors in both.
 UsageProblem: Any = next(b for b in typer.BadParameter.__mro__ if b.__name__ == "ClickException")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        print(f"attnproof {__version__}")
+        raise typer.Exit(PROVED)
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Prove or refute what is claimed of attention that compresses the sequence axis."""
 
 
 class Format(StrEnum):
@@ -74,6 +104,9 @@ def judge(verdict: Verdict, output: Format, accept: str | None) -> NoReturn:
 
 def main() -> None:
     """Entry point of the `attnproof` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a narrow encoding must not turn a verdict into an error
     for name in COMMANDS:
         try:
             import_module(f"{__name__}.{name}")
@@ -82,6 +115,7 @@ def main() -> None:
                 raise
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except typer.Exit as stop:
         code = stop.exit_code
     except typer.Abort:
@@ -90,6 +124,14 @@ def main() -> None:
     except UsageProblem as error:
         helpful = type(error).__name__ == "NoArgsIsHelpError"
         print(error.format_message() if helpful else f"attnproof: {error.format_message()}", file=sys.stderr)
+        code = USAGE
+    except BrokenPipeError:  # the reader went away; nothing is wrong with the verdict
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = CLOSED_PIPE
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        remedy = f"; install it with pip install 'attnproof[{extra}]'" if extra else "; install it and run again"
+        print(f"attnproof: {error}{'' if 'pip install' in str(error) else remedy}", file=sys.stderr)
         code = USAGE
     except (ValueError, TypeError, KeyError, ImportError, MemoryError, OSError) as error:
         sentence = error.args[0] if isinstance(error, KeyError) and error.args else error

@@ -139,12 +139,15 @@ def show(rows: list[dict[str, Any]], measured: bool) -> None:
     from rich.table import Table
 
     console = Console(width=None if sys.stdout.isatty() else 130)
-    console.print("Counted (T9); one multiply–add is two FLOP")
-    counts = Table()
-    for title in ("n", "r", "full, multiply–adds", "compressed", "ratio 2r/n", "coefficients r/n", "parameters 2rn"):
-        counts.add_column(title, justify="right")
+    console.print(
+        "Counted (T9): multiply–adds of attention (one is two FLOP), their ratio 2r/n, coefficients r/n, parameters"
+        + ("; layer: speed-up of a whole layer" if "layer_speedup" in rows[0] else "")
+    )
+    counts = Table(pad_edge=False)
+    for title in ("n", "r", "full", "compressed", "2r/n", "r/n", "params 2rn"):
+        counts.add_column(title, justify="right", no_wrap=True, overflow="ignore")
     if "layer_speedup" in rows[0]:
-        counts.add_column("layer speed-up", justify="right")
+        counts.add_column("layer", justify="right", no_wrap=True, overflow="ignore")
     for found in rows:
         cells = [f"{found[k]:,}" for k in ("n", "r", "full_macs", "compressed_macs")]
         cells += [f"{found[k]:.4g}" for k in ("arithmetic_ratio", "coefficients_ratio")]

@@ -12,7 +12,7 @@ import pytest
 from needs import need
 
 torch = need("torch")
-from cases.models import load, rows  # noqa: E402
+from cases.models import load, rows
 
 PLAIN = [name for name, row in rows().items() if row["package"] == "torch"]
 PACKAGES = {

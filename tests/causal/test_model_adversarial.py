@@ -18,8 +18,8 @@ import pytest
 from needs import need
 
 torch = need("torch")
-from torch import nn  # noqa: E402
-from torch.nn import functional as F  # noqa: E402
+from torch import nn
+from torch.nn import functional as F
 
 warnings.filterwarnings("ignore", module="torch")
 LEAKS = {}

@@ -7,7 +7,7 @@ import pytest
 from needs import need
 
 torch = need("torch")
-from torch import nn  # noqa: E402
+from torch import nn
 
 
 def x(n=8, d=4):

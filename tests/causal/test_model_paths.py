@@ -11,7 +11,7 @@ import pytest
 from needs import need
 
 torch = need("torch")
-from torch import nn  # noqa: E402
+from torch import nn
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from needs import need
 
 torch = need("torch")
 need("matplotlib").use("Agg")
-from torch import nn  # noqa: E402
+from torch import nn
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from needs import need
 
 torch = need("torch")
-from torch import nn  # noqa: E402
-from torch.nn import functional as F  # noqa: E402
+from torch import nn
+from torch.nn import functional as F
 
 D, N = 4, 10
 

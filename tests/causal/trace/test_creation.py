@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from needs import need
+
+torch = need("torch")
+
 import pytest
-import torch
 import torch.nn.functional as F
 from attnproof.causal import trace
 from tensor_probe import check, claimed, normal

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from needs import need
+
+torch = need("torch")
+
 import pytest
-import torch
 from tensor_probe import check, normal
 
 X = normal(6, 4)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from needs import need
+
+torch = need("torch")
+need("torch.utils.checkpoint")
+
 import copy
 import pickle
 import threading
@@ -9,8 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import torch
-import torch.utils.checkpoint
 from attnproof.causal import trace
 from attnproof.causal.trace import Rule
 from tensor_probe import check, normal

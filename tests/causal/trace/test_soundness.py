@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from needs import need
+
+torch = need("torch")
+
 import importlib
 import pkgutil
 import sys
@@ -12,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensor_programs
-import torch
 from attnproof.causal import trace
 from attnproof.causal.trace import domain, frontend  # noqa: F401  (registers the rules)
 from attnproof.causal.trace.registry import BUILT_IN
