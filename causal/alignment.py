@@ -318,7 +318,7 @@ def _settled(output: Output, cut: int, present: Array | None) -> Array:
 
 def _slice(rows: Array) -> Any:
     """Ascending rows without holes as a slice, which costs nothing to take."""
-    whole = len(rows) and rows[-1] - rows[0] == len(rows) - 1
+    whole = len(rows) and rows[-1] - rows[0] == len(rows) - 1 and bool(np.all(np.diff(rows) == 1))
     return slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows
 
 

@@ -316,7 +316,7 @@ def _verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: A
             "cuts": cuts,
             "calls": runner.calls,
             "aligned_by": runner.aligner.mode,
-            "leaking_ranks": ranks,
+            "leaking_ranks": {name: found and [list(run) for run in found] for name, found in ranks.items()},
             "noise": {n: size for n, size in zip(runner.base.names, runner.noise, strict=True) if size},
             "seed": runner.seed,
         },

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .domain import FIXED, PLAIN, VARIES, ZERO, Shadow, uniform
+from .domain import FIXED, PLAIN, VARIES, ZERO, Shadow, join_all, uniform
 from .elementwise import known
 from .registry import names, rule
 
@@ -21,8 +21,10 @@ from .registry import names, rule
     )
 )
 def constant(call: Any) -> Any:
-    """Numbers that depend on no tensor."""
-    return uniform(tuple(call.value.shape), FIXED if all(o.shadow.is_fixed for o in call.operands()) else VARIES)
+    """Numbers that depend on no tensor, or on all elements of the tensors that give the ends."""
+    lo, hi = join_all(o.shadow for o in call.operands())
+    fixed = all(o.shadow.is_fixed for o in call.operands())
+    return uniform(tuple(call.value.shape), FIXED if fixed else VARIES, lo, hi)
 
 
 @rule("aten.zeros", "aten.zeros_like", "aten.new_zeros", "aten.zero_", "aten._efficientzerotensor")

@@ -44,6 +44,8 @@ class Constructors(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name in NUMBERS:
             self.tracer.read_in_python([args[0]], f"Tensor.{name}()")
+        elif name == "tensor_split":  # the places to split at are read through a raw pointer
+            self.tracer.read_in_python([*args[1:], *(kwargs or {}).values()], f"Tensor.{name}()")
         elif name in FROM_LISTS:
             lists = [v for v in (*args, *(kwargs or {}).values()) if isinstance(v, (list, tuple))]
             if name in ("__getitem__", "__setitem__"):  # a tuple of tensors is an index, a list of them a constructor

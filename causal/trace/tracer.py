@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper
 from . import MaskCondition, Operation, Read
 from .arrivals import is_new
 from .calls import Info, TorchCall, TorchOperand, cast, geometry_of, shape_of
-from .domain import FIXED, Shadow, coarsen, join_all, uniform
+from .domain import FIXED, ZERO, Shadow, coarsen, join_all, uniform
 from .flow import Flow
 from .memory import Memory, overlap
 from .places import Places
@@ -42,6 +42,41 @@ WITHOUT_SHADOW = {
     "aten._assert_async",
     "aten._assert_tensor_metadata",
 }
+# 0 times a negative number is −0: exact zeros carry no interval, yet these operations can tell the two zeros apart
+SEES_SIGN_OF_ZERO = {
+    "aten.signbit",
+    "aten.copysign",
+    "aten.copysign_",
+    "aten.atan2",
+    "aten.atan2_",
+    "aten.angle",
+    "aten.nextafter",
+    "aten.nextafter_",
+    "aten.view.dtype",
+    "aten.polar",
+}
+BRANCH_CUTS = {
+    *("aten.log", "aten.log2", "aten.log10", "aten.log1p", "aten.sqrt", "aten.rsqrt", "aten.pow"),
+    *("aten.asin", "aten.acos", "aten.atan", "aten.asinh", "aten.acosh", "aten.atanh"),
+}
+    f"aten.{f}"
+    for f in [
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "rsqrt",
+        "pow",
+        "asin",
+        "acos",
+        "atan",
+        "asinh",
+        "acosh",
+        "atanh",
+    ]
+}
+SHAPED_BY_VALUES = {"aten._pack_padded_sequence": "lengths", "aten._pad_packed_sequence": "batch_sizes"}
 DIRECT = {"aten.copy_", "aten.fill_", "aten.zero_"}
 
 
@@ -172,11 +207,37 @@ class Tracer(TorchDispatchMode):
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.memory_of(args[0], literal=True)
         call = TorchCall(self, info, args, kwargs)
+        if SEES_SIGN_OF_ZERO.intersection(info.names) or any(
+            isinstance(v, torch.Tensor) and v.is_complex() for v in args
+        ):
+            self._sign_of_zero(call)
+        if info.name in SHAPED_BY_VALUES:
+            self._record_read(
+                f"{info.name} (a shape that depends on values)", [call[SHAPED_BY_VALUES[info.name]].shadow]
+            )
         if info.written:
             return self._mutate(call)
         if info.is_view:
             return self._view(call)
         return self._functional(call)
+
+    def _sign_of_zero(self, call: TorchCall) -> None:
+        """An operation that tells +0 from −0 looks at zeros: one may stand for a product with a forbidden value.
+
+        Complex functions with a branch cut count as such: on the cut they look at the sign of a zero part.
+        """
+        if not SEES_SIGN_OF_ZERO.intersection(call.info.names) and call.name not in BRANCH_CUTS:
+            return
+        for operand in call.operands():
+            value = operand.value
+            if value.is_complex():
+                parts = torch.view_as_real(value.detach().resolve_conj().resolve_neg())
+                zero = bool((parts == 0).any()) and bool((operand.shadow.kind >= FIXED).any())
+            else:
+                zero = value.is_floating_point() and bool((operand.known().kind == ZERO).any())
+            if zero:
+                self._unseen(f"{call.name}, which sees the sign of a zero")
+                return
 
     def _functional(self, call: TorchCall) -> Any:
         operands = call.operands()  # shadows are taken before the operation runs
@@ -187,6 +248,8 @@ class Tracer(TorchDispatchMode):
             isinstance(v, (bool, int, float, complex)) for _, v in leaves(call.value)
         ):  # a number that Python may steer by, as torch.allclose gives
             self._record_read(call.name, [o.shadow for o in operands])
+        if any(t.layout is not torch.strided for t in outputs):  # how many elements are stored depends on values
+            self._record_read(f"{call.name} (a sparse shape that depends on values)", [o.shadow for o in operands])
         shadows = self._shadows(call, outputs)
         sources = self._sources(operands)
         node = self._node(call, operands, outputs, shadows)

@@ -50,6 +50,40 @@ LEAKS = {
 }
 
 
+def positive(x):
+    return (x[0, 1] > 0).long()
+
+
+def packed(x):
+    lengths = (positive(x) + 1).sort(descending=True)[0]
+    return torch.nn.utils.rnn.pack_padded_sequence(torch.ones(2, 3, 1), lengths, batch_first=True)
+
+
+def complex_with_zero(x):
+    return torch.complex(torch.full((2,), -1.0), 0.0 * x[0, 1])
+
+
+LEAKS |= {
+    "linspace between tensors": lambda x: only_first(x, torch.linspace(x[0, 1, 0], x[0, 1, 1], 2)),
+    "linspace from a tensor": lambda x: only_first(x, torch.linspace(x[0, 1, 0], 1.0, 2)),
+    "logspace": lambda x: only_first(x, torch.logspace(x[0, 1, 0], x[0, 1, 1], 2)),
+    "sparse values": lambda x: only_first(x, float(x[0, 1].relu().to_sparse().values().shape[0])),
+    "sparse indices": lambda x: only_first(x, float(x[0, 1].relu().to_sparse()._indices().shape[1])),
+    "compressed rows": lambda x: only_first(x, float(x[0, :2].relu().to_sparse_csr().values().shape[0])),
+    "tensor_split": lambda x: only_first(x, torch.arange(1.0, 9.0).tensor_split(positive(x)[:1] + 1)[0].sum()),
+    "packed sequence": lambda x: only_first(x, float(packed(x).data.shape[0])),
+    "atan2 of a zero": lambda x: only_first(x, torch.atan2(0.0 * x[0, 1], torch.full((2,), -1.0))),
+    "copysign of a zero": lambda x: only_first(x, torch.copysign(torch.ones(2), 0.0 * x[0, 1])),
+    "signbit of a zero": lambda x: only_first(x, (0.0 * x[0, 1]).signbit().float()),
+    "bits of a zero": lambda x: only_first(x, (0.0 * x[0, 1]).view(torch.int32).sign().float()),
+    "a zero divided": lambda x: only_first(x, (torch.zeros(2) / x[0, 1]).signbit().float()),
+    "complex angle": lambda x: only_first(x, complex_with_zero(x).angle()),
+    "complex log": lambda x: only_first(x, complex_with_zero(x).log().imag),
+    "complex sqrt": lambda x: only_first(x, complex_with_zero(x).sqrt().imag),
+    "complex power": lambda x: only_first(x, (complex_with_zero(x) ** 0.5).imag),
+}
+
+
 def assigned(x):
     y = torch.zeros(2)
     y[:] = torch.tensor([x[0, 1, 0], 0.0])

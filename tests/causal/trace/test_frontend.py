@@ -130,7 +130,6 @@ SEEN = {
     "checkpoint": lambda x: torch.utils.checkpoint.checkpoint(lambda y: y.flip(0) * 2, x, use_reentrant=False),
     "foreach": lambda x: torch._foreach_mul([x], [x.flip(0)])[0],
     "sparse": lambda x: torch.sparse.mm(torch.eye(6, dtype=x.dtype).flip(0).to_sparse(), x),
-    "sparse data": lambda x: x.flip(0).to_sparse().to_dense(),
     "inference mode": torch.inference_mode()(lambda x: x.flip(0) * 2),
     "bits": lambda x: x.view(torch.uint8).flip(0).view(torch.float64),
     "swapped rows": lambda x: x.clone().index_put_((torch.tensor([0, 5]),), x[[5, 0]]).t_().unsqueeze_(0),
@@ -148,6 +147,12 @@ def _storage_copy(x):
 @pytest.mark.parametrize("name", SEEN)
 def test_what_runs_below_transforms_and_wrappers_is_seen(name):
     assert check(SEEN[name], X, exact=False).complete
+
+
+def test_how_many_elements_a_sparse_tensor_stores_is_a_read():
+    run = trace.run(lambda x: x.flip(0).to_sparse().to_dense(), (X,), sequence_axis=0)
+    assert not run.complete
+    assert run.outputs[0].along(0)[1].max() == 5
 
 
 def test_nested_tensors_depend_on_everything():
