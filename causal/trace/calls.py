@@ -173,8 +173,17 @@ class Info:
         self.rule = find(self.names, extra)
         self.functional: Any = None
         if self.written == ["self"] and self.rule is None and base.endswith("_") and not base.endswith("__"):
-            packet = getattr(getattr(torch.ops, self.namespace), base[:-1], None)
-            self.functional = getattr(packet, overload, None) if packet is not None else None
+            self.functional = _functional(getattr(getattr(torch.ops, self.namespace), base[:-1], None), schema)
+
+
+def _functional(packet: Any, schema: Any) -> Any:
+    """The overload that computes out of place what an operation of this schema does in place; None without one."""
+    types = [str(a.type) for a in schema.arguments]
+    for overload in packet.overloads() if packet is not None else ():
+        found = getattr(packet, overload)
+        if [str(a.type) for a in found._schema.arguments] == types:
+            return found
+    return None
 
 
 def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:

@@ -226,7 +226,9 @@ def _whole_matrices(call: Any) -> Any:
     """Each number of a decomposition reads the whole matrix (batches stay apart)."""
     outputs = list(call.value) if isinstance(call.value, (tuple, list)) else [call.value]
     operands = call.operands()
-    lead = np.broadcast_shapes(*(o.shape[:-2] for o in operands)) if all(len(o.shape) >= 2 for o in operands) else None
+    # Operands of different ranks (a batch of vectors in linalg.solve) line their batches up in another way: join all.
+    ranks = {len(o.shape) for o in operands}
+    lead = np.broadcast_shapes(*(o.shape[:-2] for o in operands)) if len(ranks) == 1 and min(ranks) >= 2 else None
     results = []
     for value in outputs:
         if not hasattr(value, "shape"):

@@ -59,23 +59,6 @@ BRANCH_CUTS = {
     *("aten.log", "aten.log2", "aten.log10", "aten.log1p", "aten.sqrt", "aten.rsqrt", "aten.pow"),
     *("aten.asin", "aten.acos", "aten.atan", "aten.asinh", "aten.acosh", "aten.atanh"),
 }
-    f"aten.{f}"
-    for f in [
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sqrt",
-        "rsqrt",
-        "pow",
-        "asin",
-        "acos",
-        "atan",
-        "asinh",
-        "acosh",
-        "atanh",
-    ]
-}
 SHAPED_BY_VALUES = {"aten._pack_padded_sequence": "lengths", "aten._pad_packed_sequence": "batch_sizes"}
 DIRECT = {"aten.copy_", "aten.fill_", "aten.zero_"}
 

@@ -191,3 +191,21 @@ def test_a_finite_mask_outside_a_softmax_states_its_own_condition(function, sent
     verdict = ap.check_model(model, torch.randn(1, 4, 1))
     assert verdict.status.name == "PROVED_IF"
     assert any(c.text.endswith(sentence) for c in verdict.conditions)
+
+
+def test_a_batch_of_vectors_is_solved_with_the_batches_that_it_has():
+    n = 6
+    matrices = torch.eye(2).expand(n, n, 2, 2) + 0.1
+
+    def model(x):
+        solved = torch.linalg.solve(matrices, x[0])  # solved[a, b] reads x[a, b]
+        mark = torch.zeros(n, 1)
+        mark[0] = 1
+        return (x[0].sum(1) + mark * solved[1, 0])[None]
+
+    assert ap.check_model(model, torch.randn(1, n, n, 2)).status.name == "REFUTED"
+
+
+@pytest.mark.parametrize("write", [lambda y: y.pow_(2), lambda y: y.square_(), lambda y: y.float_power_(2)])
+def test_powers_in_place_are_followed(write):
+    assert ap.check_model(lambda x: write(x.double().cumsum(1)), torch.randn(1, 6, 2)).status.name == "PROVED"
