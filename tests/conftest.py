@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+os.environ.pop("PYTEST_ADDOPTS", None)  # read by now; a pytest that a test starts must not get it
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

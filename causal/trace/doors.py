@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -107,12 +107,7 @@ THREADS = ((threading.Thread, "start"), (ThreadPoolExecutor, "submit"), (_thread
 @contextmanager
 def eager() -> Iterator[None]:
     """While it is open, compiled functions run as they were written."""
-    if "torch._dynamo" in sys.modules:
-        stance = getattr(torch.compiler, "set_stance", None)
-        if stance is not None:
-            with stance("force_eager"):
-                yield
-            return
+    stance = getattr(torch.compiler, "set_stance", None) if "torch._dynamo" in sys.modules else None
     original = torch.compile
 
     def plain(model: Any = None, **_: Any) -> Any:
@@ -120,6 +115,7 @@ def eager() -> Iterator[None]:
 
     torch.compile = plain  # type: ignore[assignment]
     try:
-        yield
+        with stance("force_eager") if stance is not None else nullcontext():
+            yield
     finally:
         torch.compile = original
