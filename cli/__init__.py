@@ -108,11 +108,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a narrow encoding must not turn a verdict into an error
     for name in COMMANDS:
-        try:
-            import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
-                raise
+        import_module(f"{__name__}.{name}")
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
