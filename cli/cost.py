@@ -181,11 +181,11 @@ def draw(rows: list[dict[str, Any]], path: Path, measured: bool) -> None:
     """Seconds (or multiply–adds) against n, both axes logarithmic."""
     from ..numeric.libraries import library
 
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        fail(f"--save {path} is no picture; name a .png, .svg or .pdf file")
     library("matplotlib", "plot", "a plot")
     from matplotlib.figure import Figure
 
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        fail(f"--save {path} is no picture; name a .png, .svg or .pdf file")
     figure = Figure(figsize=(6.5, 4), layout="constrained")
     axes = figure.subplots()
     n = [found["n"] for found in rows]

@@ -108,11 +108,11 @@ def draw(found: dict[str, Any], path: Path) -> None:
     """Leverage per position, the span shaded, the average r/n dotted."""
     from ..numeric.libraries import library
 
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        fail(f"--save {path} is no picture; name a .png, .svg or .pdf file")
     library("matplotlib", "plot", "a picture")
     from matplotlib.figure import Figure
 
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        fail(f"--save {path} is no picture; name a .png, .svg or .pdf file")
     figure = Figure(figsize=(8, 3), layout="constrained")
     axes = figure.subplots()
     start, stop = found["span"]

@@ -24,6 +24,7 @@ OPTIONAL = (
     "sklearn",
     "arch",
 )
+EXAMPLES_NEED = {"attnproof.numeric.flops": "torch", "attnproof.numeric.blocks": "dask.array"}
 FOLDERS = ("attnproof.causal", "attnproof.cli", "attnproof.numeric", "attnproof.proofs", "attnproof.symbolic")
 
 
@@ -44,10 +45,13 @@ def test_examples(name: str) -> None:
     try:
         module = import_module(name)
     except ImportError as error:
-        missing = (error.name or "").split(".")[0]
+        cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
+        missing = (cause.name or "").split(".")[0]
         if missing in OPTIONAL:
             need(missing)
         raise
+    if name in EXAMPLES_NEED:
+        need(EXAMPLES_NEED[name])
     finder = doctest.DocTestFinder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     for test in finder.find(module, name):

@@ -52,6 +52,7 @@ def test_three_panels_or_one():
 
 
 def test_what_cannot_be_drawn(monkeypatch):
+    need("matplotlib")
     with pytest.raises(ValueError, match="the verdict on 2 slots × 70000 positions keeps no pattern to draw"):
         check_projection(np.zeros((2, 70_000))).plot()
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
