@@ -100,6 +100,9 @@ def _print(rows: list[Row]) -> None:
     console.print(table(rows))
     for line in remarks(rows):
         console.print(line, markup=False, highlight=False)
+    without = [row.claim.id for row in rows if row.claim.enclosure is None]
+    if without:
+        console.print(f"an enclosure does not apply to {', '.join(without)}", markup=False, highlight=False)
     counts = {status: sum(row.status == status for row in rows) for status in ("proved", "failed", "incomplete")}
     lemmas = [lemma for row in rows for lemma in row.open_lemmas]
     closed = sum(len(row.lemmas) - len(row.open_lemmas) for row in rows)
