@@ -7,6 +7,7 @@ at rank d_t, and t may use j iff a_j ≤ d_t and both belong to the same group. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,6 +16,10 @@ import numpy as np
 
 Array = np.ndarray
 Align = Literal["start", "end"]
+ATTOSECONDS = {
+    **{unit: 10 ** (18 - 3 * k) for k, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))},
+    **{unit: seconds * 10**18 for unit, seconds in (("m", 60), ("h", 3600), ("D", 86400), ("W", 604800))},
+}
 
 
 def _count(name: str, value: Any, least: int = 0) -> int:
@@ -24,6 +29,15 @@ def _count(name: str, value: Any, least: int = 0) -> int:
     if value < least:
         raise ValueError(f"{name} = {value} is too small; pass at least {least}")
     return int(value)
+
+
+def _read(text: str, what: str, least: int) -> int:
+    """A whole number from the command line's notation."""
+    if re.fullmatch(r"\s*[+-]?\d+\s*", text) is None:
+        raise ValueError(f"{what} is {text!r}, which is no whole number")
+    if int(text) < least:
+        raise ValueError(f"{what} is {int(text)}, which is below {least}")
+    return int(text)
 
 
 def _standing(n: int, queries: int | None, align: str) -> Array:
@@ -80,7 +94,7 @@ class Boundary:
         stands = _standing(n, queries, align)
         kind = {0: "prefix", 1: "strict"}.get(k, "lagged")
         positions = stands if len(stands) == n else _standing(n, None, align)  # shared: n may be a million
-        horizon = stands - k if k else stands
+        horizon = stands - min(k, n) if k else stands  # a lag of n or more allows nothing
         return cls(kind, n, len(stands), stands, {"k": k, "align": align}, positions, horizon)
 
     @classmethod
@@ -129,13 +143,14 @@ class Boundary:
     def from_times(cls, available: Any, decision: Any) -> Boundary:
         """By time: query t may use position j iff `available[j] <= decision[t]`.
 
-        Numbers, numpy datetimes, or anything with a total order; shapes (n,) and (queries,). When both have the same
-        length, query t is taken to stand at position t. Raises ValueError on NaN/NaT or arrays that are not 1-D.
+        Numbers, numpy datetimes, or anything with a total order; shapes (n,) and (queries,). They are compared exactly,
+        whatever their types and units. When both have the same length, query t is taken to stand at position t. Raises
+        ValueError on NaN/NaT or arrays that are not 1-D, TypeError on what has no order.
 
         >>> Boundary.from_times([1, 1, 5], [2, 5, 5]).to_array().astype(int).tolist()
         [[1, 1, 0], [1, 1, 1], [1, 1, 1]]
         """
-        a, d = np.asarray(available), np.asarray(decision)
+        a, d = _times(available), _times(decision)
         for name, times in (("available", a), ("decision", d)):
             if times.ndim != 1:
                 raise ValueError(f"{name} has shape {times.shape}; pass one time per entry, a 1-D array")
@@ -143,7 +158,7 @@ class Boundary:
             if bad.size:
                 raise ValueError(f"{name}[{bad[0]}] is not a time ({times[bad[0]]}); drop or fill it")
         try:
-            ranks = np.unique(np.concatenate([a, d]), return_inverse=True)[1].reshape(-1)
+            ranks = np.unique(np.concatenate(_comparable(a, d)), return_inverse=True)[1].reshape(-1)
         except TypeError as error:
             raise TypeError(f"available and decision cannot be compared ({error}); pass times of one kind") from None
         stands = np.arange(a.size) if a.size == d.size else None
@@ -178,16 +193,19 @@ class Boundary:
         name, _, argument = text.partition(":")
         try:
             if name == "lag":
-                return cls.lagged(n, int(argument), queries)
+                return cls.lagged(n, _read(argument, "the lag", 0), queries)
             if name == "documents":
-                built = cls.documents([int(length) for length in argument.split(",")])
+                built = cls.documents([_read(length, "a length", 1) for length in argument.split(",")])
                 if built.n != n or queries not in (None, n):
                     raise ValueError(f"lengths sum to {built.n}, not to the {n} positions")
                 return built
             if name in ("prefix", "strict", "bidirectional") and not argument:
                 return getattr(cls, name)(n, queries)
         except ValueError as error:
-            raise ValueError(f"boundary {text!r} does not fit ({error}); correct its numbers") from None
+            halves = ",".join(str(part) for part in (n - n // 2, n // 2) if part)
+            like = {"lag": "write it like lag:2", "documents": f"write lengths that sum to {n}, like documents:{halves}"}
+            remedy = like.get(name, "choose another")
+            raise ValueError(f"boundary {text!r} does not fit ({error}); {remedy}") from None
         raise ValueError(f"boundary {text!r} is unknown; use prefix, strict, lag:K, documents:a,b,… or bidirectional")
 
     # -- questions ------------------------------------------------------------------------------------------------
@@ -319,6 +337,37 @@ class Boundary:
                 matrix[t, row] = True
             return cls.relation(matrix)
         raise ValueError(f"kind = {kind!r} is not a boundary; it was not written by Boundary.to_dict")
+
+
+def _times(given: Any) -> Array:
+    """An array of times that holds them exactly: whole numbers beside floats in a list would be rounded otherwise."""
+    times = np.asarray(given)
+    if times.dtype.kind == "c":
+        raise TypeError("available and decision cannot be compared (complex numbers have no order); pass real times")
+    mixed = isinstance(given, (list, tuple)) and times.dtype.kind == "f" and any(type(x) is not float for x in given)
+    return np.array(given, object) if mixed else times
+
+
+def _comparable(a: Array, d: Array) -> tuple[Array, Array]:
+    """Two arrays of times that can be compared without rounding or overflow: as Python's numbers where types differ."""
+    if a.dtype == d.dtype or not (a.size and d.size):
+        return a, d
+    if a.dtype.kind == d.dtype.kind == "M" or a.dtype.kind == d.dtype.kind == "m":
+        np.result_type(a, d)  # TypeError where months are to be compared with days
+        return _attoseconds(a), _attoseconds(d)
+    if a.dtype.kind in "biuf" and d.dtype.kind in "biuf":
+        return a.astype(object), d.astype(object)
+    if a.dtype.kind != d.dtype.kind and {a.dtype.kind, d.dtype.kind} & set("MmUS"):
+        raise TypeError(f"their types are {a.dtype} and {d.dtype}")
+    return a, d
+
+
+def _attoseconds(times: Array) -> Array:
+    """Datetimes or timedeltas as whole numbers of any size: NumPy overflows silently between units."""
+    unit, step = np.datetime_data(times.dtype)
+    if unit in ("Y", "M"):
+        times, unit, step = times.astype(f"{times.dtype.kind}8[{'D' if times.dtype.kind == 'M' else 'M'}]"), "D", 1
+    return times.astype(np.int64).astype(object) * (step * ATTOSECONDS[unit])
 
 
 def _shown(values: list[int], most: int = 6) -> str:
