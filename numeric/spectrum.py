@@ -158,11 +158,11 @@ def thin(X: Any) -> tuple[Any, Factor]:
     """The thin QR of a tall array in memory: Q, and the `Factor` that measures it."""
     xp = compat.array_namespace(X)
     Q, R = xp.linalg.qr(X)
-    square = xp.zeros_like(R[..., 0, 0])
-    for rows in slices(X.shape[-2], rows_per_block(X, X.shape[-1])):
-        off = xp.matmul(Q[..., rows, :], R) - X[..., rows, :]
-        square = square + xp.sum(off * off, axis=(-2, -1))
-    return Q, Factor(R, xp.sqrt(square), orthogonality_defect(xp, Q))
+    parts = [
+        norm(xp, xp.matmul(Q[..., rows, :], R) - X[..., rows, :])
+        for rows in slices(X.shape[-2], rows_per_block(X, X.shape[-1]))
+    ]
+    return Q, Factor(R, _together(xp, parts), orthogonality_defect(xp, Q))
 
 
 def orthogonality_defect(xp: Any, Q: Any) -> Any:
@@ -173,8 +173,16 @@ def orthogonality_defect(xp: Any, Q: Any) -> Any:
 
 
 def norm(xp: Any, X: Any) -> Any:
-    """The Frobenius norm over the last two axes."""
-    return xp.sqrt(xp.sum(X * X, axis=(-2, -1)))
+    """The Frobenius norm over the last two axes; no square overflows or underflows."""
+    largest = xp.max(xp.abs(X), axis=(-2, -1), keepdims=True)
+    unit = xp.where(largest > 0, largest, xp.ones_like(largest))
+    scaled = X / unit
+    return unit[..., 0, 0] * xp.sqrt(xp.sum(scaled * scaled, axis=(-2, -1)))
+
+
+def _together(xp: Any, norms: Sequence[Any]) -> Any:
+    """The norm of a matrix from those of its blocks of rows."""
+    return norms[0] if len(norms) == 1 else norm(xp, xp.stack(list(norms), axis=-1)[..., None, :])
 
 
 def _stack(parts: Sequence[Factor]) -> Factor:
@@ -183,14 +191,17 @@ def _stack(parts: Sequence[Factor]) -> Factor:
         return parts[0]
     xp = compat.array_namespace(parts[0].R)
     _, top = thin(xp.concat([p.R for p in parts], axis=-2))
-    square, defect = parts[0].residual ** 2, parts[0].defect
+    residual, defect = _together(xp, [p.residual for p in parts]), parts[0].defect
     for p in parts[1:]:
-        square, defect = square + p.residual**2, xp.maximum(defect, p.defect)
-    return Factor(top.R, xp.sqrt(square) + (1 + defect) * top.residual, defect + top.defect + defect * top.defect)
+        defect = xp.maximum(defect, p.defect)
+    return Factor(top.R, residual + (1 + defect) * top.residual, defect + top.defect + defect * top.defect)
 
 
 def _spectrum(b: Factor, f: Factor) -> Spectrum:
+    """The singular values from both triangles, each brought to about 1 so that no product overflows on the way."""
     xp = compat.array_namespace(b.R, f.R)
+    b, scale_b = _scaled(xp, b)
+    f, scale_f = _scaled(xp, f)
     core = xp.matmul(b.R, xp.matrix_transpose(f.R))
     U, s, Vh = xp.linalg.svd(core, full_matrices=False)
     size_b, size_f = norm(xp, b.R), norm(xp, f.R)
@@ -202,4 +213,12 @@ def _spectrum(b: Factor, f: Factor) -> Spectrum:
         * (small + core.shape[-1] * eps * size_b * size_f + b.residual * (size_f + f.residual) + size_b * f.residual)
     )
     stretch = b.defect + f.defect + orthogonality_defect(xp, U) + orthogonality_defect(xp, xp.matrix_transpose(Vh))
-    return Spectrum(s, absolute[..., None] + stretch[..., None] * s)
+    error = absolute[..., None] + stretch[..., None] * s
+    return Spectrum(s * scale_b * scale_f, error * scale_b * scale_f)
+
+
+def _scaled(xp: Any, f: Factor) -> tuple[Factor, Any]:
+    """The factor of X over its size, and that size, shape (…, 1), 1 for a zero matrix."""
+    size = norm(xp, f.R)
+    unit = xp.where(size > 0, size, xp.ones_like(size))
+    return Factor(f.R / unit[..., None, None], f.residual / unit, f.defect), unit[..., None]

@@ -97,3 +97,26 @@ def test_the_most_negative_coefficient(backend, rng, lead, block, monkeypatch):
 def test_no_negative_coefficient_is_reported_as_it_is(backend):
     found = backend.run(most_negative_coefficient, np.ones((2, 1)), np.array([[3.0, 2, 4]]))
     assert (found.value, found.column) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "dtype"),
+    [
+        (1e-200, 1, "float64"),
+        (1e200, 1, "float64"),
+        (1e200, 1e-200, "float64"),
+        (1e-25, 1, "float32"),
+        (1e25, 1e-20, "float32"),
+    ],
+)
+def test_the_error_holds_at_scales_whose_squares_leave_the_floats(one, other, dtype):
+    """Residuals of 1e-216 have squares that underflow, and the bound on the error was 0 or the values infinite."""
+    g = np.random.default_rng(0)
+    B, F = (g.standard_normal((4, 3)) * one).astype(dtype), (g.standard_normal((3, 5)) * other).astype(dtype)
+    B[:, 1] = B[:, 0]  # rank 2: the third value is rounding alone
+    with np.errstate(over="raise", invalid="raise"):
+        found = mixing_spectrum(B, F)
+    mp = context(60)
+    exact = mp.svd_r(matrix(mp, B) * matrix(mp, F), compute_uv=False)
+    for value, error, true in zip(found.values.tolist(), found.error.tolist(), exact, strict=False):
+        assert abs(value - true) <= error <= 1e-4 * one * other
