@@ -102,9 +102,14 @@ def derive() -> Derivation:
     small = comparisons()[0]
     steps: list[derivation.Step | derivation.Lemma] = [
         derivation.lemma(
-            "Every real matrix is UΣVᵀ with U, V orthogonal, and both norms are unchanged by orthogonal factors.",
+            "Every square real matrix is UΣVᵀ with U, V orthogonal; Σ, from large to small, is unique.",
             "singular value decomposition (Golub & Van Loan, Matrix Computations, §2.4)",
-        )
+            "svd_exists",
+        ),
+        derivation.lemma(
+            "The Frobenius norm is unchanged by orthogonal factors.", "‖UM‖_F² = tr(MᵀUᵀUM)", "frob_orthogonal"
+        ),
+        derivation.lemma("So is the spectral norm: ‖UMv‖ = ‖Mv‖ for each v.", "the same", "norm2_orthogonal"),
     ]
     for order in (1, 2, 3):
         squares_ = [t + g for g in gaps[:order]] + [t]
@@ -197,6 +202,7 @@ def derive() -> Derivation:
         derivation.lemma(
             "In the Frobenius norm only truncated SVDs attain the optimum, for every r and n.",
             "Mirsky 1960; decided above for n = 2",
+            "frobenius_only_truncations",
         ),
         derivation.compare(
             "the 2 × 2 example: with one averaging slot, (achieved)² exceeds 2(det A)²/‖A‖_F² ≥ σ₂²",
@@ -254,7 +260,16 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=at_scale.CHECKS["T6"],
-    theorems=("frobenius_bound", "frobenius_attained", "spectral_bound", "softmax_head_bound"),
+    theorems=(
+        "svd_exists",
+        "svd_values",
+        "frobenius_bound",
+        "frobenius_attained",
+        "frobenius_only_truncations",
+        "spectral_bound",
+        "spectral_attained",
+        "softmax_head_bound",
+    ),
     reading=(
         "The optimum is for one fixed matrix; a learned projection serves all inputs at once. In the Frobenius "
         "norm only a truncated SVD reaches it, in the spectral norm others do too."

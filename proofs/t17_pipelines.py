@@ -105,7 +105,7 @@ def replay() -> str:
         ("a forward fill", lambda x: np.where(np.isnan(x), np.append(np.nan, x[:-1]), x), [True, True]),
     ):
         verdict = check_pipeline(function, series, cuts="all")
-        found = [e.ok for e in verdict.evidence]
+        found = [e.ok for e in verdict.evidence[:2]]  # the third is that runs on equal input agree
         expect(found == expected, f"{name}: truncation and perturbation hold {found}, not {expected}")
         expect(verdict.witness is None or verdict.witness.replay(), f"{name}: the witness does not replay")
     return "a triggered back-fill passes truncation only, a division by the length perturbation only; both refuted"

@@ -15,7 +15,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.analysis Require Import reals sequences exp.
 From AttnProof Require rank mixing kernel_direction cost vandermonde exponential_sums softmax_det
-  example jensen mixing_softmax eckart_young leverage two_axes.
+  example jensen mixing_softmax eckart_young symmetric svd frobenius_optimum leverage two_axes.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -225,6 +225,25 @@ Definition svd (R : realFieldType) n (A U : 'M[R]_n) (s : 'rV[R]_n) (V : 'M[R]_n
 Definition frob (R : realFieldType) m n (M : 'M[R]_(m, n)) : R := \sum_i \sum_j M i j ^+ 2.
 Definition norm2 (R : realFieldType) n (v : 'cV[R]_n) : R := \sum_i v i 0 ^+ 2.
 
+(** Over a real closed field (the reals are one) every square matrix has one, and its values are unique. *)
+Check (symmetric.symmetric_spectrum :
+  forall (R : rcfType) (n : nat) (M : 'M[R]_n), M^T = M ->
+  exists W d, W^T *m W = 1%:M /\ M = W *m diag_mx d *m W^T).
+
+Check (svd.svd_exists : forall (R : rcfType) (n : nat) (A : 'M[R]_n), exists U s V, svd A U s V).
+
+Check (svd.svd_values :
+  forall (R : rcfType) (n : nat) (A U V U' V' : 'M[R]_n) (s s' : 'rV[R]_n), svd A U s V -> svd A U' s' V' -> s = s').
+
+(** Neither norm is changed by an orthogonal factor; transpose for a factor on the right. *)
+Check (eckart_young.frob_orthogonal :
+  forall (R : realFieldType) (m n : nat) (U : 'M[R]_m) (M : 'M[R]_(m, n)), U^T *m U = 1%:M -> frob (U *m M) = frob M).
+
+Check (eckart_young.frob_tr : forall (R : realFieldType) (m n : nat) (M : 'M[R]_(m, n)), frob M^T = frob M).
+
+Check (eckart_young.norm2_orthogonal :
+  forall (R : realFieldType) (n : nat) (W : 'M[R]_n) (v : 'cV[R]_n), W^T *m W = 1%:M -> norm2 (W *m v) = norm2 v).
+
 Check (eckart_young.frobenius_bound :
   forall (R : realFieldType) (n r : nat) (A U V X : 'M[R]_n) (s : 'rV[R]_n),
   svd A U s V -> (\rank X <= r)%N -> \sum_(i < n | (r <= i)%N) s 0 i ^+ 2 <= frob (A - X)).
@@ -238,6 +257,17 @@ Check (eckart_young.spectral_bound :
   forall (R : realFieldType) (n r : nat) (A U V X : 'M[R]_n) (s : 'rV[R]_n) (ltrn : (r < n)%N),
   svd A U s V -> (\rank X <= r)%N ->
   exists2 v : 'cV[R]_n, v != 0 & s 0 (Ordinal ltrn) ^+ 2 * norm2 v <= norm2 ((A - X) *m v)).
+
+Check (eckart_young.spectral_attained :
+  forall (R : realFieldType) (n r : nat) (A U V : 'M[R]_n) (s : 'rV[R]_n) (ltrn : (r < n)%N),
+  svd A U s V ->
+  exists2 X, (\rank X <= r)%N & forall v, norm2 ((A - X) *m v) <= s 0 (Ordinal ltrn) ^+ 2 * norm2 v).
+
+(** pid_mx r is the identity on the first r coordinates and 0 beyond: X is a truncated decomposition of A. *)
+Check (frobenius_optimum.frobenius_only_truncations :
+  forall (R : rcfType) (n r : nat) (A U V X : 'M[R]_n) (s : 'rV[R]_n),
+  svd A U s V -> (\rank X <= r)%N -> frob (A - X) = \sum_(i < n | (r <= i)%N) s 0 i ^+ 2 ->
+  exists U' V', svd A U' s V' /\ X = U' *m (diag_mx s *m pid_mx r) *m V'^T).
 
 Check (eckart_young.softmax_head_bound :
   forall (R : realFieldType) (n r : nat) (A U V : 'M[R]_n.+1) (s : 'rV[R]_n.+1)

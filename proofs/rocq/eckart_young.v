@@ -12,12 +12,16 @@
       T6  frobenius_bound       frob (A - X) >= the sum of s_i^2 over i >= r
       T6  frobenius_attained    the truncated decomposition has rank <= r and attains it
       T6  spectral_bound        some v <> 0 has |(A - X) v| >= s_r |v|
+      T6  spectral_attained     for the truncated decomposition |(A - X) v| <= s_r |v| for all v
+      T6  frob_orthogonal       neither norm is changed by an orthogonal factor
+      T6  norm2_orthogonal
       T6  softmax_head_bound    if the rows of B sum to 1, frob (A - BF) >= the sum over i >= r - 1 for centre A
 
       T7  output_error_bound    frob ((A - BF) V) <= c frob V when |(A - BF) v|^2 <= c |v|^2 for all v
 
-    Indices count from 0, so s_r is the (r + 1)-st singular value. That every real matrix has such a decomposition is
-    not proved here: it is a premise.
+    Indices count from 0, so s_r is the (r + 1)-st singular value. That every square matrix has such a decomposition is
+    proved in svd.v, and that only truncated decompositions attain the Frobenius bound in frobenius_optimum.v; both ask
+    for a real closed field, while the bounds here hold over every ordered field in which a decomposition exists.
 
     Axioms: none. *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -53,6 +57,12 @@ Proof. by rewrite !frob_trace trmxK mxtrace_mulC. Qed.
 
 Lemma frob_orthogonal m n (U : 'M[R]_m) (M : 'M[R]_(m, n)) : U^T *m U = 1%:M -> frob (U *m M) = frob M.
 Proof. by move=> UU; rewrite !frob_trace trmx_mul mulmxA mxtrace_mulC !mulmxA UU mul1mx. Qed.
+
+Lemma norm2_orthogonal n (W : 'M[R]_n) (v : 'cV[R]_n) : W^T *m W = 1%:M -> norm2 (W *m v) = norm2 v.
+Proof.
+have frobE (u : 'cV[R]_n) : norm2 u = frob u by apply: eq_bigr => i _; rewrite big_ord1.
+by move=> WW; rewrite !frobE frob_orthogonal.
+Qed.
 
 (** A symmetric idempotent shortens. *)
 Lemma frob_mul_projector m n (M : 'M[R]_(m, n)) (P : 'M[R]_n) :
@@ -127,20 +137,30 @@ have Y_rank : (\rank Y <= r)%N.
 by rewrite -natrB ?rank_leq_row // ler_nat leq_sub2l.
 Qed.
 
-Theorem frobenius_attained n r (A U V : 'M[R]_n) (s : 'rV[R]_n) :
-  svd A U s V ->
-  exists2 X, (\rank X <= r)%N & frob (A - X) = \sum_(i < n | (r <= i)%N) s 0 i ^+ 2.
+(** What truncation leaves, whatever the order of the values. *)
+Lemma truncation_error n r (U V : 'M[R]_n) (s : 'rV[R]_n) : U^T *m U = 1%:M -> V^T *m V = 1%:M ->
+  frob (U *m diag_mx s *m V^T - U *m (diag_mx s *m pid_mx r) *m V^T) = \sum_(i < n | (r <= i)%N) s 0 i ^+ 2.
 Proof.
-move=> [A_eq UU VV _ _].
-exists (U *m (diag_mx s *m pid_mx r) *m V^T).
-  apply: leq_trans (mxrankM_maxl _ _) _; apply: leq_trans (mxrankM_maxr _ _) _.
-  apply: leq_trans (mxrankM_maxr _ _) _.
-  by rewrite -pid_mx_minv rank_pid_mx ?geq_minr ?geq_minl.
-rewrite A_eq -mulmxBl -mulmxBr -mulmxA frob_orthogonal // -frob_tr trmx_mul trmxK frob_orthogonal // frob_tr.
+move=> UU VV; rewrite -mulmxBl -mulmxBr -mulmxA frob_orthogonal // -frob_tr trmx_mul trmxK frob_orthogonal // frob_tr.
 rewrite /frob [RHS]big_mkcond; apply: eq_bigr => i _; rewrite (bigD1 i) //= big1 => [|j neq_ji].
   by rewrite addr0 mul_diag_mx !mxE !eqxx /=; case: leqP => _; rewrite ?mulr1 ?subrr ?mulr0 ?subr0 ?expr0n.
 have /negbTE neq_ij : i != j by rewrite eq_sym.
 by rewrite mul_diag_mx !mxE -val_eqE /= val_eqE neq_ij /= mulr0n mulr0 subrr expr0n.
+Qed.
+
+Lemma truncation_rank n r (U D V : 'M[R]_n) : (\rank (U *m (D *m pid_mx r) *m V) <= r)%N.
+Proof.
+apply: leq_trans (mxrankM_maxl _ _) _; apply: leq_trans (mxrankM_maxr _ _) _.
+apply: leq_trans (mxrankM_maxr _ _) _.
+by rewrite -pid_mx_minv rank_pid_mx ?geq_minr ?geq_minl.
+Qed.
+
+Theorem frobenius_attained n r (A U V : 'M[R]_n) (s : 'rV[R]_n) :
+  svd A U s V ->
+  exists2 X, (\rank X <= r)%N & frob (A - X) = \sum_(i < n | (r <= i)%N) s 0 i ^+ 2.
+Proof.
+move=> [A_eq UU VV _ _]; exists (U *m (diag_mx s *m pid_mx r) *m V^T); first exact: truncation_rank.
+by rewrite {1}A_eq truncation_error.
 Qed.
 
 Theorem spectral_bound n r (A U V X : 'M[R]_n) (s : 'rV[R]_n) (ltrn : (r < n)%N) :
@@ -148,9 +168,6 @@ Theorem spectral_bound n r (A U V X : 'M[R]_n) (s : 'rV[R]_n) (ltrn : (r < n)%N)
   exists2 v : 'cV[R]_n, v != 0 & s 0 (Ordinal ltrn) ^+ 2 * norm2 v <= norm2 ((A - X) *m v).
 Proof.
 move=> [A_eq UU VV s_ge0 s_noninc] X_rank.
-have norm2_orthogonal (W : 'M[R]_n) (v : 'cV[R]_n) : W^T *m W = 1%:M -> norm2 (W *m v) = norm2 v.
-  move=> WW; have frobE (u : 'cV[R]_n) : norm2 u = frob u by apply: eq_bigr => i _; rewrite big_ord1.
-  by rewrite !frobE frob_orthogonal.
 have UU' : U *m U^T = 1%:M by apply: mulmx1C.
 have [B [F X_eq]] := (rank_le_factors r X).1 X_rank.
 have [x [x_neq0 FVx _]] := blind_direction (F *m V *m (pid_mx r.+1 : 'M_(n, r.+1))) (ltnSn r).
@@ -165,10 +182,28 @@ exists (V *m w).
 have -> : (A - X) *m (V *m w) = U *m (diag_mx s *m w).
   rewrite mulmxBl X_eq -[B *m F *m _]mulmxA (mulmxA F) [F *m V *m w]mulmxA FVx mulmx0 subr0.
   by rewrite A_eq -!mulmxA (mulmxA V^T) VV mul1mx.
-rewrite (norm2_orthogonal V) // (norm2_orthogonal U) // /norm2 mulr_sumr; apply: ler_sum => i _.
+rewrite (norm2_orthogonal _ VV) (norm2_orthogonal _ UU) /norm2 mulr_sumr; apply: ler_sum => i _.
 have -> : (diag_mx s *m w) i 0 = s 0 i * w i 0 by rewrite mul_diag_mx mxE.
 rewrite exprMn; have [le_ir|lt_ri] := leqP i r; last by rewrite w_tail // expr0n mulr0 mulr0.
 by rewrite ler_wpmul2r ?sqr_ge0 // ler_sqr ?nnegrE // s_noninc.
+Qed.
+
+Theorem spectral_attained n r (A U V : 'M[R]_n) (s : 'rV[R]_n) (ltrn : (r < n)%N) :
+  svd A U s V ->
+  exists2 X, (\rank X <= r)%N & forall v, norm2 ((A - X) *m v) <= s 0 (Ordinal ltrn) ^+ 2 * norm2 v.
+Proof.
+move=> [A_eq UU VV s_ge0 s_noninc]; exists (U *m (diag_mx s *m pid_mx r) *m V^T); first exact: truncation_rank.
+have VV' : V^T^T *m V^T = 1%:M by rewrite trmxK; apply: mulmx1C.
+move=> v; rewrite {1}A_eq -mulmxBl -mulmxBr -!mulmxA (norm2_orthogonal _ UU) -(norm2_orthogonal v VV').
+rewrite /norm2 mulr_sumr; apply: ler_sum => i _; set w := V^T *m v.
+have -> : ((diag_mx s - diag_mx s *m pid_mx r) *m w) i 0 = (if (i < r)%N then 0 else s 0 i * w i 0).
+  have pid_w : ((pid_mx r : 'M_n) *m w) i 0 = (i < r)%N%:R * w i 0.
+    rewrite mxE (bigD1 i) //= mxE eqxx big1 ?addr0 // => j neq_ji.
+    by rewrite mxE val_eqE eq_sym (negbTE neq_ji) mul0r.
+  rewrite mulmxBl -mulmxA mxE [X in _ + X]mxE !mul_diag_mx mxE [X in _ - X]mxE pid_w.
+  by case: ltnP; rewrite ?mul1r ?subrr // mul0r mulr0 subr0.
+case: ltnP => [_|le_ri]; first by rewrite expr0n mulr_ge0 ?sqr_ge0.
+by rewrite exprMn ler_wpmul2r ?sqr_ge0 // ler_sqr ?nnegrE // s_noninc.
 Qed.
 
 (** T7's bound that does hold, with the squares of both norms: each column of the values is multiplied alike. *)
