@@ -203,7 +203,10 @@ class Boundary:
                 return getattr(cls, name)(n, queries)
         except ValueError as error:
             halves = ",".join(str(part) for part in (n - n // 2, n // 2) if part)
-            like = {"lag": "write it like lag:2", "documents": f"write lengths that sum to {n}, like documents:{halves}"}
+            like = {
+                "lag": "write it like lag:2",
+                "documents": f"write lengths that sum to {n}, like documents:{halves}",
+            }
             remedy = like.get(name, "choose another")
             raise ValueError(f"boundary {text!r} does not fit ({error}); {remedy}") from None
         raise ValueError(f"boundary {text!r} is unknown; use prefix, strict, lag:K, documents:a,b,… or bidirectional")

@@ -536,8 +536,9 @@ def build(name: str, n: int, **given: Any) -> Design:
     'blocks of 4 every 2 positions, seen once complete'
     """
     if name not in BUILD:
-        near = difflib.get_close_matches(name, BUILD, n=1, cutoff=0.0)[0]
-        raise ValueError(f"design {name!r} is unknown; did you mean {near}? The designs are {', '.join(BUILD)}")
+        near = difflib.get_close_matches(name, BUILD, n=1)
+        meant = f"did you mean {near[0]}? The designs are" if near else "the designs are"
+        raise ValueError(f"design {name!r} is unknown; {meant} {', '.join(BUILD)}")
     given = {key: value for key, value in given.items() if value is not None}
     wanted = inspect.signature(BUILD[name]).parameters
     for key in given:

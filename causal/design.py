@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numeric.libraries import library
 from .boundary import Boundary
 from .family import Family, Matrices, averages, check_family
 from .verdict import Verdict
@@ -109,14 +110,11 @@ def draw(design: Design, n: int, figure: Any = None) -> Any:
 
     Raises ImportError naming the extra `plot` when matplotlib is missing.
     """
-    try:
-        import matplotlib
-        from matplotlib.colors import ListedColormap
-        from matplotlib.figure import Figure
-        from matplotlib.patches import Patch
-    except ImportError:
-        raise ImportError("a picture needs matplotlib; pip install 'attnproof[plot]'") from None
-    del matplotlib
+    library("matplotlib", "a picture")
+    from matplotlib.colors import ListedColormap
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
     member = design.matrices(n)
     r = len(member.support)
     allowed, shown = member.boundary.to_array(), member.shown

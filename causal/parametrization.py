@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..numeric.libraries import library
 from .boundary import Boundary
 
 if TYPE_CHECKING:
@@ -46,11 +47,8 @@ def keep_safe(module: torch.nn.Module, name: str, support: Any) -> torch.nn.Modu
     >>> layer.weight[0, 2].item()
     0.0
     """
-    try:
-        import torch
-        from torch.nn.utils import parametrize
-    except ImportError:
-        raise ImportError("keep_safe needs PyTorch; pip install 'attnproof[torch]'") from None
+    torch = library("torch", "keep_safe")
+    parametrize = library("torch.nn.utils.parametrize", "keep_safe")
     parameter = getattr(module, name, None)
     if not isinstance(parameter, torch.Tensor):
         known = ", ".join(n for n, _ in module.named_parameters(recurse=False)) or "none"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numeric.libraries import library
 from .verdict import Verdict
 
 WHITE, FORBIDDEN, READ, LEAK, KEYS, BOTH, SEEN = (
@@ -57,10 +58,7 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
     forbidden, grey is forbidden and not read; a ring marks the witness. Raises ImportError without matplotlib,
     ValueError for a verdict that keeps no pattern.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("a picture needs matplotlib; pip install 'attnproof[plot]'") from None
+    plt = library("matplotlib.pyplot", "a picture")
     values, keys, sees, reaches = panels(verdict)
     if axes is not None:
         _reach_panel(axes, verdict, reaches)

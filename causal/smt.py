@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from ..numeric.libraries import library
 from .presburger import Atom, Formula, Term, variable, walk
 from .verdict import Evidence
 
@@ -169,10 +170,7 @@ def both(text: str) -> tuple[str, str]:
 
 
 def _z3(text: str) -> tuple[str, dict[str, int] | None, float]:
-    try:
-        import z3
-    except ImportError:
-        raise ImportError("a family check needs Z3 and cvc5; pip install 'attnproof[smt]'") from None
+    z3 = library("z3", "a family check")
     began = time.perf_counter()
     solver = z3.Solver()
     solver.set("timeout", TIMEOUT_MS)
@@ -186,10 +184,7 @@ def _z3(text: str) -> tuple[str, dict[str, int] | None, float]:
 
 
 def _cvc5(text: str) -> tuple[str, float]:
-    try:
-        import cvc5
-    except ImportError:
-        raise ImportError("a family check confirms every proof with cvc5; pip install 'attnproof[smt]'") from None
+    cvc5 = library("cvc5", "the second opinion on a family check")
     began = time.perf_counter()
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", str(TIMEOUT_MS))

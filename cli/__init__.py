@@ -15,21 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from .usage import choice, sentence, shown
+
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ..causal.verdict import Verdict
 
-PROVED, REFUTED, USAGE, OPEN, CLOSED_PIPE = 0, 1, 2, 3, 141
-EXTRAS = {
-    "torch": "torch",
-    "jax": "jax",
-    "dask": "dask",
-    "z3": "smt",
-    "cvc5": "smt",
-    "pandas": "pipelines",
-    "polars": "pipelines",
-    "matplotlib": "plot",
-    "transformers": "models",
-}
+PROVED, REFUTED, USAGE, OPEN, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 COMMANDS = ("verify", "check", "model", "pipeline", "design", "cost", "error", "retention", "explain", "doctor")
 
 app = typer.Typer(
@@ -39,6 +32,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"max_content_width": 120},
 )
 
 # Typer carries its own copy of Click in newer releases and depends on Click in older ones; its public BadParameter
@@ -70,9 +64,23 @@ class Format(StrEnum):
     json = "json"
 
 
-def fail(sentence: str, code: int = USAGE) -> NoReturn:
+FormatOption = Annotated[
+    Format, typer.Option("--format", parser=choice(Format), metavar="text|json", help="How the result is printed.")
+]
+
+
+def console(piped: int = 160) -> Console:
+    """Standard output for tables: as wide as the terminal, in a pipe as wide as COLUMNS says, else `piped`."""
+    from rich.console import Console
+
+    columns = os.environ.get("COLUMNS", "")
+    given = int(columns) if columns.isdecimal() and int(columns) > 0 else piped
+    return Console(width=None if sys.stdout.isatty() else given)
+
+
+def fail(text: str, code: int = USAGE) -> NoReturn:
     """One sentence on standard error, then exit."""
-    print(f"attnproof: {sentence}", file=sys.stderr)
+    print(f"attnproof: {text}", file=sys.stderr)
     raise typer.Exit(code)
 
 
@@ -82,7 +90,7 @@ def accepted(text: str | None) -> set[str]:
     found = {"PROVED"}
     for word in filter(None, (w.strip() for w in (text or "").split(","))):
         if word not in words:
-            fail(f"--accept {word!r} is unknown; use conditional, undecided or both with a comma")
+            fail(f"--accept {shown(word)} is unknown; use conditional, undecided or both with a comma")
         found.add(words[word])
     return found
 
@@ -93,9 +101,7 @@ def judge(verdict: Verdict, output: Format, accept: str | None) -> NoReturn:
     if output is Format.json:
         print(verdict.to_json(indent=2))
     elif sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(verdict)
+        console().print(verdict)
     else:
         print(verdict)
     name = verdict.status.name
@@ -104,33 +110,77 @@ def judge(verdict: Verdict, output: Format, accept: str | None) -> NoReturn:
 
 def main() -> None:
     """Entry point of the `attnproof` command."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the shell has closed it; the exit code still tells
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a narrow encoding must not turn a verdict into an error
-    for name in COMMANDS:
-        import_module(f"{__name__}.{name}")
     try:
-        code = app(standalone_mode=False)
+        for name in COMMANDS:
+            import_module(f"{__name__}.{name}")
+        _summaries(app)
+        code = app(prog_name="attnproof", standalone_mode=False)
         sys.stdout.flush()
     except typer.Exit as stop:
         code = stop.exit_code
-    except typer.Abort:
-        print("attnproof: interrupted", file=sys.stderr)
-        code = 130
-    except UsageProblem as error:
-        helpful = type(error).__name__ == "NoArgsIsHelpError"
-        print(error.format_message() if helpful else f"attnproof: {error.format_message()}", file=sys.stderr)
+    except (typer.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    except SystemExit as stop:  # Click's answer to a closed pipe, which must not read as REFUTED
+        if isinstance(stop.__context__, BrokenPipeError):
+            code = _closed_pipe()
+        else:
+            print(f"attnproof: the code under check called sys.exit({stop.code!r}); it must return", file=sys.stderr)
+            code = USAGE
+    except BrokenPipeError:
+        code = _closed_pipe()
+    except Exception as error:
+        if "ATTNPROOF_DEBUG" in os.environ:
+            raise
+        print(_told(error), file=sys.stderr)
         code = USAGE
-    except BrokenPipeError:  # the reader went away; nothing is wrong with the verdict
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = CLOSED_PIPE
-    except ModuleNotFoundError as error:
-        extra = EXTRAS.get((error.name or "").partition(".")[0])
-        remedy = f"; install it with pip install 'attnproof[{extra}]'" if extra else "; install it and run again"
-        print(f"attnproof: {error}{'' if 'pip install' in str(error) else remedy}", file=sys.stderr)
-        code = USAGE
-    except (ValueError, TypeError, KeyError, ImportError, MemoryError, OSError) as error:
-        sentence = error.args[0] if isinstance(error, KeyError) and error.args else error
-        print(f"attnproof: {sentence}", file=sys.stderr)
-        code = USAGE
+    if code == INTERRUPTED:
+        print("attnproof: interrupted; nothing was decided", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else PROVED)
+
+
+def _summaries(group: typer.Typer) -> None:
+    """In lists of commands, the first line of each command's text, whole: Click cuts what it shortens itself."""
+    for command in group.registered_commands:
+        command.short_help = (command.callback.__doc__ or "").partition("\n")[0]
+    for each in group.registered_groups:
+        if each.typer_instance is not None:
+            each.short_help = each.typer_instance.info.help
+            _summaries(each.typer_instance)
+
+
+def _closed_pipe() -> int:
+    """The reader went away; nothing is wrong with the verdict."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return CLOSED_PIPE
+
+
+def _told(error: Exception) -> str:
+    """An error as one line; what nobody foresaw asks for a report."""
+    from ..numeric.libraries import remedy
+
+    said = " ".join(str(error).split())
+    if isinstance(error, UsageProblem):
+        asked_nothing = type(error).__name__ == "NoArgsIsHelpError"
+        return error.format_message() if asked_nothing else f"attnproof: {sentence(error)}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"attnproof: {said}" if "install" in said else f"attnproof: {said}; {remedy(error.name or '')}"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"attnproof: {shown(error.filename)} cannot be used ({error.strerror}); name another path"
+    if isinstance(error, OSError) and error.strerror:
+        return f"attnproof: reading or writing failed ({error.strerror}); make room or choose another place"
+    if isinstance(error, KeyError) and error.args:
+        return f"attnproof: {error.args[0]}"
+    if isinstance(error, MemoryError):
+        return f"attnproof: there is not enough memory ({said or 'no more to be had'}); pass something smaller"
+    if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
+        return f"attnproof: {said or type(error).__name__}"
+    return (
+        f"attnproof: {type(error).__name__} that nobody foresaw ({said}); please report it with what "
+        "ATTNPROOF_DEBUG=1 prints"
+    )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import OPEN, REFUTED, Format, accepted, app, fail, judge
+from . import OPEN, REFUTED, Format, FormatOption, accepted, app, fail, judge
+from .usage import number, shown
 
 if TYPE_CHECKING:
     from ..causal.verdict import Evidence, Verdict
@@ -26,11 +29,13 @@ def check(
     boundary: Annotated[
         str | None, typer.Option("--boundary", help="prefix, strict, lag:K, documents:a,b,… or bidirectional")
     ] = None,
-    tolerance: Annotated[float, typer.Option("--tolerance", help="accept leaks up to this, conditionally")] = 0.0,
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", parser=number, metavar="X", help="accept leaks up to this, conditionally")
+    ] = 0.0,
     kernel: Annotated[
         bool, typer.Option("--kernel", help="have the Rocq kernel decide it too (small matrices)")
     ] = False,
-    output: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
+    output: FormatOption = Format.text,
     accept: Annotated[str | None, typer.Option("--accept", help="conditional, undecided, or both with a comma")] = None,
 ) -> None:
     """Prove or refute that a projection gives no query what its boundary forbids, and show the leak if there is one."""
@@ -45,9 +50,7 @@ def check(
     stored = open_file(file)
     values = stored.array(key, "--key")
     keys = None if keys_from is None else stored.array(keys_from, "--keys-from")
-    mask: Any = visible
-    if visible not in (None, "largest"):
-        mask = open_file(str(visible)).array(None, "--visible")
+    mask = _mask(visible)
     matrices = read_pair(values, keys, layout)
     r, n = matrices[0].shape
     where = None
@@ -61,6 +64,17 @@ def check(
             print(verdict.to_json(indent=2) if output is Format.json else verdict)
             fail(f"--kernel could not run: {verdict.evidence[-1].detail}", OPEN)
     judge(verdict, output, accept)
+
+
+def _mask(visible: str | None) -> Any:
+    """None, "largest", or the mask in the file that `--visible` names."""
+    from .files import SUFFIXES, open_file
+
+    if visible in (None, "largest"):
+        return visible
+    if not Path(visible).suffix and not os.path.exists(visible):
+        fail(f"--visible {shown(visible)} is unknown; use largest, or the path of a mask ({', '.join(SUFFIXES)})")
+    return open_file(visible, "--visible").array(None, "--visible")
 
 
 def _kernel(values: Any, keys: Any, layout: str | None, mask: Any, verdict: Verdict, tolerance: float) -> Evidence:

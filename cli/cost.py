@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from . import Format, app, fail
+from . import Format, FormatOption, app, console, fail
+from .usage import picture, shown, whole
 
 
 def sizes(text: str, name: str) -> list[int]:
@@ -24,9 +25,9 @@ def sizes(text: str, name: str) -> list[int]:
         else:
             found = [int(part) for part in text.split(",")]
     except ValueError:
-        fail(f"--{name} {text!r} is no list of sizes; write 512,1024 or the doubling sweep 512:8192")
+        fail(f"--{name} {shown(text)} is no list of sizes; write 512,1024 or the doubling sweep 512:8192")
     if not found or min(found) < 1:
-        fail(f"--{name} {text!r} holds no size of at least 1; write 512,1024 or the doubling sweep 512:8192")
+        fail(f"--{name} {shown(text)} holds no size of at least 1; write 512,1024 or the doubling sweep 512:8192")
     return found
 
 
@@ -34,17 +35,21 @@ def sizes(text: str, name: str) -> list[int]:
 def cost(
     n: Annotated[str, typer.Option(help="Positions: 512,1024 or a doubling sweep 512:8192.")],
     r: Annotated[str, typer.Option(help="Slots: a number, 'sqrt', or a share of n such as n/4.")],
-    d: Annotated[int, typer.Option(min=1, help="Key width of a head.")],
-    dv: Annotated[int | None, typer.Option(min=1, help="Value width of a head (default: d).")] = None,
-    heads: Annotated[int, typer.Option(min=1, help="Heads.")] = 1,
+    d: Annotated[int, typer.Option(parser=whole(1), metavar="D", help="Key width of a head.")],
+    dv: Annotated[
+        int | None, typer.Option(parser=whole(1), metavar="D", help="Value width of a head (default: d).")
+    ] = None,
+    heads: Annotated[int, typer.Option(parser=whole(1), metavar="H", help="Heads.")] = 1,
     d_model: Annotated[
-        int | None, typer.Option(min=1, help="Model width: adds feature projections and a 4× feed-forward.")
+        int | None,
+        typer.Option(parser=whole(1), metavar="D", help="Model width: adds feature projections and a 4× feed-forward."),
     ] = None,
     measure: Annotated[bool, typer.Option("--measure", help="Time it here, beside what the model predicts.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write the plot to this .png, .svg or .pdf file.")] = None,
-    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.text,
+    output: FormatOption = Format.text,
 ) -> None:
     """What compression saves: arithmetic and coefficients by T9, and with --measure the time it takes here."""
+    picture(save)
     rows = [row(size, slots(r, size), d, dv or d, heads, d_model) for size in sizes(n, "n")]
     if measure:
         time_rows(rows, d, dv or d, heads)
@@ -61,9 +66,9 @@ def slots(text: str, n: int) -> int:
     try:
         r = int(n**0.5) if text == "sqrt" else n // int(text[2:]) if text.startswith("n/") else int(text)
     except (ValueError, ZeroDivisionError):
-        fail(f"--r {text!r} is no number of slots; write a number, sqrt, or a share such as n/4")
+        fail(f"--r {shown(text)} is no number of slots; write a number, sqrt, or a share such as n/4")
     if r < 1 or r > n:
-        fail(f"--r {text!r} gives r = {r} slots at n = {n}; choose 1 ≤ r ≤ n")
+        fail(f"--r {shown(text)} gives r = {r} slots at n = {n}; choose 1 ≤ r ≤ n")
     return r
 
 
@@ -135,11 +140,10 @@ def free_memory() -> int | None:
 
 def show(rows: list[dict[str, Any]], measured: bool) -> None:
     """Two tables: what is counted, and what was timed."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 130)
-    console.print(
+    out = console(130)
+    out.print(
         "Counted (T9): multiply–adds of attention (one is two FLOP), their ratio 2r/n, coefficients r/n, parameters"
         + ("; layer: speed-up of a whole layer" if "layer_speedup" in rows[0] else "")
     )
@@ -155,11 +159,11 @@ def show(rows: list[dict[str, Any]], measured: bool) -> None:
         if "layer_speedup" in found:
             cells.append(f"{found['layer_speedup']:.3g}")
         counts.add_row(*cells)
-    console.print(counts)
-    console.print("Arithmetic breaks even at r = n/2; a smaller array is not a measured speed-up.")
+    out.print(counts)
+    out.print("Arithmetic breaks even at r = n/2; a smaller array is not a measured speed-up.")
     if measured:
-        console.print("\nMilliseconds here: measured (predicted from two numbers)")
-        console.print(_times(rows))
+        out.print("\nMilliseconds here: measured (predicted from two numbers)")
+        out.print(_times(rows))
 
 
 def _times(rows: list[dict[str, Any]]) -> Any:
@@ -181,9 +185,7 @@ def draw(rows: list[dict[str, Any]], path: Path, measured: bool) -> None:
     """Seconds (or multiply–adds) against n, both axes logarithmic."""
     from ..numeric.libraries import library
 
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        fail(f"--save {path} is no picture; name a .png, .svg or .pdf file")
-    library("matplotlib", "plot", "a plot")
+    library("matplotlib", "a picture")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.5, 4), layout="constrained")

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import PROVED, REFUTED, Format, app, fail, judge
+from . import PROVED, REFUTED, Format, FormatOption, accepted, app, fail, judge
+from .usage import picture, shown, whole
 
 if TYPE_CHECKING:
     from ..causal.design import Design
     from ..causal.verdict import Verdict
 
+OPTIONS = {"p": "--block", "w": "--window", "stride": "--stride", "k": "--slots", "lengths": "--lengths"}
+MOST_DRAWN = 1000  # positions that a picture can still show
+
 designs = typer.Typer(help="Compression designs that are safe for every n, and published ones that are not.")
 app.add_typer(designs, name="design", no_args_is_help=True)
 
 
+def _size(text: str, metavar: str, least: int = 1) -> Any:
+    """An option that takes a whole number."""
+    return typer.Option(parser=whole(least), metavar=metavar, help=text)
+
+
 @designs.command("list")
-def list_designs(output: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text) -> None:
+def list_designs(output: FormatOption = Format.text) -> None:
     """Every design with its verdict for all n, its staleness, the window that it needs and its cost."""
     from ..causal.catalogue import BUILD, build
 
@@ -40,29 +50,31 @@ def list_designs(output: Annotated[Format, typer.Option("--format", help="text o
 @designs.command("show")
 def show_design(
     name: Annotated[str, typer.Argument(help="a name from `attnproof design list`")],
-    n: Annotated[int, typer.Option("--n", help="number of positions")] = 16,
-    block: Annotated[int | None, typer.Option("--block", help="block length p")] = None,
-    window: Annotated[int | None, typer.Option("--window", help="local window w")] = None,
-    stride: Annotated[int | None, typer.Option("--stride", help="distance of slots or checkpoints")] = None,
-    slots: Annotated[int | None, typer.Option("--slots", help="number of dense slots")] = None,
+    n: Annotated[int, _size("number of positions", "N")] = 16,
+    block: Annotated[int | None, _size("block length, p in the formulas", "P")] = None,
+    window: Annotated[int | None, _size("local window, w in the formulas", "W", 0)] = None,
+    stride: Annotated[int | None, _size("distance of slots or checkpoints", "Q")] = None,
+    slots: Annotated[int | None, _size("number of dense slots", "K")] = None,
     lengths: Annotated[str | None, typer.Option("--lengths", help="documents' lengths, such as 5,7,4")] = None,
-    d: Annotated[int, typer.Option("--d", help="width of a head, for the cost")] = 64,
+    d: Annotated[int, _size("width of a head, for the cost", "D")] = 64,
     save: Annotated[Path | None, typer.Option("--save", help="write a picture, FILE.png or .svg or .pdf")] = None,
     accept: Annotated[str | None, typer.Option("--accept", help="conditional, undecided")] = None,
-    output: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
+    output: FormatOption = Format.text,
 ) -> None:
     """One design: its proof for every n, its numbers at size N, and a picture of who reads what and who sees what."""
-    from ..causal.catalogue import build
-
-    if n < 1:
-        fail(f"--n {n} is no size; pass at least 1")
-    if d < 1:
-        fail(f"--d {d} is no width; pass at least 1")
+    accepted(accept)
+    picture(save)
+    if save is not None and n > MOST_DRAWN:
+        fail(f"--n {n} is too large for a picture; pass at most {MOST_DRAWN}, or leave out --save")
     try:
         sizes = None if lengths is None else [int(length) for length in lengths.split(",")]
     except ValueError:
-        fail(f"--lengths {lengths!r} is not a list of lengths; write whole numbers with commas, such as 5,7,4")
-    design = build(name, n, p=block, w=window, stride=stride, k=slots, lengths=sizes)
+        fail(f"--lengths {shown(lengths)} is not a list of lengths; write whole numbers with commas, such as 5,7,4")
+    if sizes is not None and (sum(sizes) != n or min(sizes) < 1):
+        fail(
+            f"--lengths {shown(lengths)} are no documents over --n {n} positions; pass positive lengths that sum to {n}"
+        )
+    design = _built(name, n, {"p": block, "w": window, "stride": stride, "k": slots, "lengths": sizes})
     numbers = _numbers(design, n, d)
     if save is not None:
         _picture(design, n, save)
@@ -100,6 +112,24 @@ def smtlib_texts() -> dict[str, str]:
     return texts
 
 
+def _built(name: str, n: int, given: dict[str, Any]) -> Design:
+    """The design, or an error that names options, not the parameters of the Python functions behind them."""
+    from ..causal.catalogue import BUILD, build
+
+    wanted = inspect.signature(BUILD[name]).parameters if name in BUILD else OPTIONS
+    for key, option in OPTIONS.items():
+        if given[key] is not None and key not in wanted:
+            takes = ", ".join(OPTIONS[k] for k in wanted if k in OPTIONS) or "none of these options"
+            fail(f"{option} does not apply to design {name}; it takes {takes}")
+    try:
+        return build(name, n, **given)
+    except ValueError as error:
+        key, _, rest = str(error).partition(" ")
+        if key not in OPTIONS:
+            raise
+        fail(f"{OPTIONS[key]} {rest.removeprefix('= ')}")
+
+
 def _row(design: Design, verdict: Verdict) -> dict[str, Any]:
     return {
         "name": design.name,
@@ -134,10 +164,4 @@ def _numbers(design: Design, n: int, d: int) -> dict[str, int | str]:
 def _picture(design: Design, n: int, save: Path) -> None:
     from ..causal.design import draw
 
-    if save.suffix not in (".png", ".svg", ".pdf"):
-        fail(f"--save {save} has no picture's ending; use .png, .svg or .pdf")
-    if not save.parent.is_dir():
-        fail(f"--save {save} lies in a folder that does not exist; create {save.parent} first")
-    if n > 1000:
-        fail(f"--n {n} is too large for a picture; pass at most 1000, or leave out --save")
     draw(design, n).savefig(save, dpi=110)

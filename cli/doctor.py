@@ -8,11 +8,9 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from importlib import import_module, metadata
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from . import Format, app
+from . import Format, FormatOption, app, console
 
 MARK = {True: "✓", False: "✗"}
 LIBRARIES = ("numpy", "torch", "jax", "cupy", "dask")
@@ -21,7 +19,7 @@ DISTRIBUTION = "attnproof"
 
 @app.command()
 def doctor(
-    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.text,
+    output: FormatOption = Format.text,
 ) -> None:
     """Which extras, array libraries, devices and provers are usable here: each is tried, not only looked for."""
     if output is Format.json:
@@ -32,7 +30,7 @@ def doctor(
     terminal = Console(stderr=True)
     with terminal.status("trying what is installed") if sys.stderr.isatty() else nullcontext():
         found = examine()
-    _show(Console(width=None if sys.stdout.isatty() else 140), found)
+    _show(console(140), found)
 
 
 def examine() -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from . import Format, app, fail
+from . import Format, FormatOption, app, console, fail
+from .usage import shown, whole
 
 
 @app.command()
@@ -24,14 +25,15 @@ def error(
     text: Annotated[
         Path | None, typer.Option(help="Text for the model (default: documentation installed here).")
     ] = None,
-    n: Annotated[int, typer.Option(min=2, help="Tokens to read.")] = 128,
+    n: Annotated[int, typer.Option(parser=whole(2), metavar="N", help="Tokens to read.")] = 128,
     r: Annotated[str, typer.Option(help="Slots: numbers with commas.")] = "16,32,64",
-    layer: Annotated[int, typer.Option(min=0, help="Layer of the model.")] = 0,
-    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.text,
+    layer: Annotated[int, typer.Option(parser=whole(0), metavar="L", help="Layer of the model.")] = 0,
+    output: FormatOption = Format.text,
 ) -> None:
     """The error of compression: achieved, the least that rank r allows, what is invisible, and the Jensen deficit."""
     if (file is None) == (model is None):
-        fail("give a FILE with Q, K, V, E, F, or --model; one of the two")
+        given = "both were" if file is not None else "neither was"
+        fail(f"FILE or --model must be given and {given}; give a FILE with Q, K, V, E, F, or --model FOLDER")
     rows = file_rows(file) if file is not None else model_rows(str(model), text, n, sizes_of(r), layer)
     if output is Format.json:
         print(json.dumps({"schema_version": 1, "rows": rows}, indent=2, default=str))
@@ -44,24 +46,23 @@ def sizes_of(text: str) -> list[int]:
     try:
         found = [int(part) for part in text.split(",")]
     except ValueError:
-        fail(f"--r {text!r} is no list of slots; write 16,32,64")
+        fail(f"--r {shown(text)} is no list of slots; write 16,32,64")
     if min(found) < 1:
-        fail(f"--r {text!r} holds a number below 1; write 16,32,64")
+        fail(f"--r {shown(text)} holds a number below 1; write 16,32,64")
     return found
 
 
 def file_rows(file: Path) -> list[dict[str, Any]]:
     """The report for the head in a file."""
-    import numpy as np
-
     from ..numeric.compression import compression_report
-    from .files import open_file
+    from .files import open_file, real
 
     stored = open_file(file)
     missing = [name for name in "QKVEF" if name not in stored.keys]
     if missing:
-        fail(f"{file} lacks {', '.join(missing)}; it holds {', '.join(filter(None, stored.keys)) or 'one array'}")
-    found = compression_report(*(np.asarray(stored.load(name), float) for name in "QKVEF"))
+        held = ", ".join(filter(None, stored.keys)) or "one array without a name"
+        fail(f"{file} holds {held} and lacks {', '.join(missing)}; save Q, K, V, E and F of one head under those keys")
+    found = compression_report(*(real(stored.load(name), name) for name in "QKVEF"))
     return [{"head": str(file), "projection": "given", **found.to_dict()}]
 
 
@@ -81,7 +82,8 @@ def model_rows(model: str, text: Path | None, n: int, slots: list[int], layer: i
     try:
         words = installed_text() if text is None else text.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        fail(f"--text {text} cannot be read ({problem}); name a UTF-8 text file")
+        why = getattr(problem, "strerror", None) or "it is no UTF-8"
+        fail(f"--text {shown(text)} cannot be read ({why}); name a UTF-8 text file")
     tokens = encoder.tokens(words)
     if len(tokens) < n:
         fail(f"--text has {len(tokens)} tokens, --n {n} were asked for; give a longer text or a smaller n")
@@ -105,7 +107,6 @@ def model_rows(model: str, text: Path | None, n: int, slots: list[int], layer: i
 
 def show(rows: list[dict[str, Any]]) -> None:
     """One line per head and projection."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table()
@@ -133,12 +134,12 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{row['invisible']:.1%}",
             "–" if row["corrected"] is None else f"{row['corrected'] / row['output']:.2f} ×" if row["output"] else "0",
         )
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    console.print(table)
+    out = console(140)
+    out.print(table)
     for row in rows:
         if row["enclosure"] is not None:
-            console.print(f"{row['head']}: ‖Y − Ȳ‖_F lies in {row['enclosure']}", markup=False)
-    console.print(
+            out.print(f"{row['head']}: ‖Y − Ȳ‖_F lies in {row['enclosure']}", markup=False)
+    out.print(
         "invisible: share of ‖V‖² that F sends to 0, lost whatever the weights (T7); with log m: the error after "
         "adding log m to slot scores (T2), relative to the error without.",
         markup=False,

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from . import OPEN, PROVED, REFUTED, Format, app
+from . import OPEN, PROVED, REFUTED, Format, FormatOption, app
+from .verify import claim_named
 
 
 def hanging(text: str, width: int) -> str:
@@ -26,14 +27,13 @@ def hanging(text: str, width: int) -> str:
 @app.command()
 def explain(
     claim: Annotated[str, typer.Argument(metavar="CLAIM", help="An id such as T11.")],
-    output: Annotated[Format, typer.Option("--format")] = Format.text,
+    output: FormatOption = Format.text,
 ) -> None:
     """Print a claim's statement, source, derivation, evidence and how to read it."""
-    from ..proofs.claim import claim_by_id
     from ..proofs.explain import explanation, explanation_dict
     from ..proofs.verify import check_claim
 
-    row = check_claim(claim_by_id(claim))
+    row = check_claim(claim_named(claim))
     if output is Format.json:
         print(json.dumps(explanation_dict(row), indent=2, ensure_ascii=False))
     else:

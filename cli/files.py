@@ -6,6 +6,7 @@ float32 numbers with their dtype kept beside them.
 
 from __future__ import annotations
 
+import os
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
@@ -15,7 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from .usage import shown
+
 SUFFIXES = (".npy", ".npz", ".safetensors", ".pt", ".pth")
+MAGIC, PICKLE = b"\x93NUMPY", b"\x80"
+DAMAGED = "is damaged, cut short or no {}; write it again"
 PICKLED = "holds pickled objects, which can run code when read; save plain arrays instead"
 
 
@@ -40,23 +45,46 @@ class Stored:
         if key is None:
             if len(self.keys) == 1:
                 return self.load(self.keys[0])
-            raise ValueError(
-                f"{self.path} holds {len(self.keys)} arrays; name one with {option}: {listed or 'none here'}"
-            )
+            if not self.keys:
+                raise ValueError(f"{self.path} holds no array; save one there")
+            raise ValueError(f"{self.path} holds {len(self.keys)} arrays; name one with {option}: {listed}")
         if key not in self.keys:
             raise ValueError(f"{option} {key!r} is not in {self.path}; its keys are {listed or 'none'}")
         return self.load(key)
 
 
-def open_file(path: str | Path) -> Stored:
-    """The arrays of a file, by its suffix.
+def readable(path: Path, option: str, wanted: str) -> None:
+    """ValueError in one sentence unless the path is that of a file that can be read and holds something."""
+    said = f"{option} {shown(path)}"
+    if os.path.isdir(path):
+        raise ValueError(f"{said} is a folder; pass the path of {wanted}")
+    if not os.path.isfile(path):
+        raise ValueError(f"{said} is not a file; pass the path of {wanted}")
+    try:
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise ValueError(f"{said} is empty; write it again")
+    except OSError as error:
+        raise ValueError(f"{said} cannot be read ({error.strerror}); make it readable or pass another") from None
+
+
+def real(values: Any, name: str) -> np.ndarray:
+    """The values as float64; ValueError that names the dtype unless they are real numbers."""
+    kind = getattr(values, "dtype", None)
+    array = np.asarray(values.to("cpu").double() if hasattr(values, "double") else values)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} has dtype {kind or array.dtype}; save real numbers")
+    return array.astype(np.float64)
+
+
+def open_file(path: str | Path, option: str = "FILE =") -> Stored:
+    """The arrays of a file, by its suffix; `option` is how errors name the argument that gave the path.
 
     Raises ValueError in one sentence for a missing file, an unknown suffix, pickled objects and truncated files;
     ImportError naming the extra when a .pt file needs PyTorch.
     """
     path = Path(path)
-    if not path.is_file():
-        raise ValueError(f"{path} is not a file; pass the path of one of {', '.join(SUFFIXES)}")
+    readable(path, option, f"one of {', '.join(SUFFIXES)}")
     readers: Mapping[str, Callable[[Path], Stored]] = {
         ".npy": _npy,
         ".npz": _npz,
@@ -65,11 +93,16 @@ def open_file(path: str | Path) -> Stored:
         ".pth": _torch,
     }
     if path.suffix not in readers:
-        raise ValueError(f"{path} ends in {path.suffix or 'nothing'!r}; save it as one of {', '.join(SUFFIXES)}")
+        said = f"{option} {shown(path)} ends in {path.suffix or 'nothing'!r}"
+        raise ValueError(f"{said}; save it as one of {', '.join(SUFFIXES)}")
     return readers[path.suffix](path)
 
 
 def _npy(path: Path) -> Stored:
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start != MAGIC:
+        raise ValueError(f"{path} {PICKLED if start[:1] == PICKLE else DAMAGED.format('.npy file')}")
     array = _numpy(path, lambda: np.load(path, mmap_mode="r", allow_pickle=False))
     return Stored(path, ("",), lambda _: array)
 
@@ -77,8 +110,8 @@ def _npy(path: Path) -> Stored:
 def _npz(path: Path) -> Stored:
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
-            pickled = file.read(2)[:1] == b"\x80"
-        raise ValueError(f"{path} {PICKLED if pickled else 'is no .npz archive or is cut short; write it again'}")
+            start = file.read(1)
+        raise ValueError(f"{path} {PICKLED if start == PICKLE else DAMAGED.format('.npz archive')}")
     archive = _numpy(path, lambda: np.load(path, allow_pickle=False))
     return Stored(path, tuple(archive.files), lambda key: _numpy(path, lambda: archive[key]))
 
@@ -87,10 +120,9 @@ def _numpy(path: Path, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except (ValueError, EOFError, OSError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if "pickle" in said.lower() or "object" in said.lower():
+        if "pickle" in str(error).lower() or "object" in str(error).lower():
             raise ValueError(f"{path} {PICKLED}") from None
-        raise ValueError(f"{path} is damaged or cut short ({said.rstrip('.')}); write it again") from None
+        raise ValueError(f"{path} {DAMAGED.format(f'{path.suffix} file')}") from None
 
 
 def _safetensors(path: Path) -> Stored:
@@ -99,8 +131,8 @@ def _safetensors(path: Path) -> Stored:
     try:
         file = safe_open(path, framework="numpy")
         keys = tuple(file.keys())
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ValueError(f"{path} is damaged, cut short or no .safetensors file ({error}); write it again") from None
+    except (SafetensorError, OSError, ValueError):
+        raise ValueError(f"{path} {DAMAGED.format('.safetensors file')}") from None
 
     def load(key: str) -> Any:
         kind = file.get_slice(key).get_dtype()
@@ -132,13 +164,11 @@ def _bfloat16(path: Path, key: str) -> Any:
 
 
 def _torch(path: Path) -> Stored:
-    try:
-        import torch
-    except ImportError:
-        raise ImportError(
-            f"{path} needs PyTorch to be read; pip install 'attnproof[torch]', or save it as .safetensors"
-        ) from None
     import pickle
+
+    from ..numeric.libraries import library
+
+    torch = library("torch", f"reading {path}")
 
     try:
         with warnings.catch_warnings():  # an error says more than PyTorch's musings about protocols
@@ -148,11 +178,8 @@ def _torch(path: Path) -> Stored:
         raise ValueError(
             f"{path} holds more than tensors and would run code when read; save a state_dict instead"
         ) from None
-    except (RuntimeError, EOFError, ValueError, OSError, KeyError, IndexError, zipfile.BadZipFile) as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(
-            f"{path} is damaged, cut short or no PyTorch file ({said.rstrip('.')}); write it again"
-        ) from None
+    except Exception:  # whatever the reader trips over: it was written for files that are whole
+        raise ValueError(f"{path} {DAMAGED.format('PyTorch file')}") from None
     if isinstance(found, torch.Tensor):
         return Stored(path, ("",), lambda _: found)
     if not isinstance(found, Mapping):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from . import Format, app, judge
+from . import Format, FormatOption, accepted, app, judge
+from .modules import called, load
+from .usage import PICTURES, picture, shown, whole
 
 
 @app.command("model")
@@ -26,22 +27,30 @@ def model_command(
     n: Annotated[str | None, typer.Option("--n", help="Lengths to check, such as 64 or 64,128.")] = None,
     mode: Annotated[str, typer.Option(help="eval, train or eval,train.")] = "eval",
     boundary: Annotated[str, typer.Option(help="prefix, strict, lag:K, documents:a,b,… or bidirectional.")] = "prefix",
-    sequence_axis: Annotated[int, typer.Option(help="Axis of the varied input that holds positions.")] = 1,
-    output_axis: Annotated[int | None, typer.Option(help="Axis of the output that holds queries.")] = None,
+    sequence_axis: Annotated[
+        int, typer.Option(parser=whole(), metavar="AXIS", help="Axis of the varied input that holds positions.")
+    ] = 1,
+    output_axis: Annotated[
+        int | None, typer.Option(parser=whole(), metavar="AXIS", help="Axis of the output that holds queries.")
+    ] = None,
     vary: Annotated[str, typer.Option(help="The varied input: its index, or its name among keywords.")] = "0",
-    vocabulary: Annotated[int | None, typer.Option(help="Number of tokens, for whole-number inputs.")] = None,
+    vocabulary: Annotated[
+        int | None,
+        typer.Option(parser=whole(1), metavar="COUNT", help="Number of tokens, for whole-number inputs."),
+    ] = None,
     stored: Annotated[
         bool, typer.Option("--stored", help="Take the parameters as they are, not as any numbers.")
     ] = False,
     save: Annotated[Path | None, typer.Option(help="Write the picture here: .png, .svg, .pdf or .html.")] = None,
-    format: Annotated[Format, typer.Option(help="How the verdict is printed.")] = Format.text,
+    output: FormatOption = Format.text,
     accept: Annotated[str | None, typer.Option(help="conditional, undecided or both: also exit with 0.")] = None,
 ) -> None:
     """Prove by one abstract pass that no output looks ahead, or refute it with a witness that replays."""
     from ..causal.model import check_model
 
-    build = load_factory(factory)
-    function, inputs, make_input = built(build, factory)
+    accepted(accept)
+    picture(save, (*PICTURES, ".html"))
+    function, inputs, make_input = built(load(factory, "FACTORY", callable), factory)
     lengths = None if n is None else whole_numbers(n)
     if make_input is not None and lengths is None:
         raise ValueError(f"{factory} gives make_input(n), so that --n must name a length, such as --n 64")
@@ -63,46 +72,12 @@ def model_command(
         from ..causal.model_picture import save as write
 
         write(verdict, save)
-    judge(verdict, format, accept)
-
-
-def load_factory(text: str) -> Any:
-    """The factory that `MODULE:FACTORY` names; MODULE is importable from here or a file that ends in .py."""
-    module_name, colon, name = text.rpartition(":")
-    if not colon or not module_name or not name:
-        raise ValueError(f"MODULE:FACTORY = {text!r} lacks one half; write it like my_models:build")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        module = _from_file(Path(module_name)) if module_name.endswith(".py") else import_module(module_name)
-    except FileNotFoundError:
-        raise ValueError(f"MODULE = {module_name!r} is no file here; give the path of a Python file") from None
-    except ModuleNotFoundError as error:
-        raise ValueError(f"MODULE = {module_name!r} cannot be imported ({error}); run where it is importable") from None
-    found = getattr(module, name, None)
-    if not callable(found):
-        raise ValueError(f"FACTORY = {name!r} is no function of {module_name}; name one that builds the model")
-    return found
-
-
-def _from_file(path: Path) -> Any:
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    if not path.is_file():
-        raise FileNotFoundError(path)
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
+    judge(verdict, output, accept)
 
 
 def built(build: Any, text: str) -> tuple[Any, tuple[Any, ...], Any]:
     """(callable, inputs, make_input) of what the factory returns; one of the last two is empty."""
-    result = build()
+    result = called(build, text)
     if not isinstance(result, tuple) or len(result) != 2 or not callable(result[0]):
         raise ValueError(
             f"{text} returned {type(result).__name__}; it must return (callable, inputs) or (callable, make_input)"
@@ -118,7 +93,7 @@ def whole_numbers(text: str) -> list[int]:
     try:
         return [int(word) for word in text.split(",")]
     except ValueError:
-        raise ValueError(f"--n {text!r} is not a list of whole numbers; write it like 64 or 64,128") from None
+        raise ValueError(f"--n {shown(text)} is not a list of whole numbers; write it like 64 or 64,128") from None
 
 
 @contextmanager

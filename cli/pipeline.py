@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from . import Format, app, fail, judge
+from . import Format, FormatOption, accepted, app, fail, judge
+from .modules import load
+from .usage import first_line, shown, whole
 
 
 @app.command("pipeline")
@@ -32,10 +33,14 @@ def pipeline_command(
     boundary: Annotated[str, typer.Option(help="prefix (a row may use itself), strict or lag:K.")] = "prefix",
     cuts: Annotated[str | None, typer.Option(help="How many cuts, or all; by default what is quick.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Find the very first leaking row of each column.")] = False,
-    workers: Annotated[int | None, typer.Option(help="Run cuts in this many processes.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the values that replace others.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(parser=whole(1), metavar="COUNT", help="Run cuts in this many processes.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(parser=whole(0), metavar="SEED", help="Seed of the values that replace others.")
+    ] = 0,
     library: Annotated[str, typer.Option(help="pandas or polars: what FUNCTION takes.")] = "pandas",
-    format: Annotated[Format, typer.Option(help="How the verdict is printed.")] = Format.text,
+    output: FormatOption = Format.text,
     accept: Annotated[
         str | None, typer.Option(help="undecided: exit with 0 when no leak was found on the cuts that were run.")
     ] = None,
@@ -43,7 +48,8 @@ def pipeline_command(
     """Cut the table, take the future away or replace it, and see whether settled rows change."""
     from ..causal.pipeline import check_pipeline
 
-    called = load_function(function)
+    accepted(accept)
+    called = load(function, "FUNCTION", _transforms)
     table = read_table(data, time, library)
     with progress_bar(f"checking {function}") as tick:
         verdict = check_pipeline(
@@ -59,63 +65,46 @@ def pipeline_command(
             seed=seed,
             progress=tick,
         )
-    judge(verdict, format, accept)
+    judge(verdict, output, accept)
 
 
-def load_function(text: str) -> Any:
-    """What `MODULE:FUNCTION` names: a function, or an object that transforms. ValueError where it names neither."""
-    module_name, colon, name = text.rpartition(":")
-    if not colon or not module_name or not name:
-        raise ValueError(f"MODULE:FUNCTION = {text!r} lacks one half; write it like my_features:build")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    if module_name.endswith(".py"):
-        if not Path(module_name).is_file():
-            raise ValueError(f"MODULE = {module_name!r} is no file here; give the path of a Python file")
-        sys.path.insert(0, str(Path(module_name).resolve().parent))
-        module_name = Path(module_name).stem
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"MODULE = {module_name!r} cannot be imported ({error}); run where it is importable") from None
-    found = getattr(module, name, None)
-    if not callable(found) and not hasattr(found, "fit_transform") and not hasattr(found, "transform"):
-        raise ValueError(f"FUNCTION = {name!r} is no function of {module_name}; name one that takes the table")
-    return found
+def _transforms(found: Any) -> bool:
+    """A function of the table, or an object with a method that transforms one."""
+    return callable(found) or hasattr(found, "fit_transform") or hasattr(found, "transform")
 
 
 def read_table(path: Path, time: str | None, library: str) -> Any:
     """The table in a file, as the library's frame; the time column as dates where it can be read as such."""
+    from ..numeric.libraries import library as find
+    from .files import readable
+
     if library not in ("pandas", "polars"):
-        fail(f"--library {library} is unknown; use pandas or polars")
+        fail(f"--library {shown(library)} is unknown; use pandas or polars")
     if path.suffix not in (".csv", ".parquet"):
-        fail(f"DATA = {path} has an ending that is not read; pass a .csv or .parquet file")
-    if not path.is_file():
-        fail(f"DATA = {path} does not exist; pass a .csv or .parquet file")
-    try:
-        module = __import__(library)
-    except ImportError:
-        fail(f"reading {path.suffix} needs {library}; pip install 'attnproof[pipelines]'")
+        fail(f"DATA = {shown(path)} has an ending that is not read; pass a .csv or .parquet file")
+    readable(path, "DATA =", "a .csv or .parquet file")
+    module = find(library, f"reading {path.suffix}")
+    if path.suffix == ".parquet" and library == "pandas":
+        find("pyarrow", "reading .parquet")
     try:
         if library == "polars":
             return module.read_csv(path, try_parse_dates=True) if path.suffix == ".csv" else module.read_parquet(path)
         table = module.read_csv(path) if path.suffix == ".csv" else module.read_parquet(path)
     except Exception as error:
-        fail(f"DATA = {path} cannot be read ({str(error).splitlines()[0]}); pass a well-formed {path.suffix} file")
+        fail(f"DATA = {shown(path)} cannot be read ({first_line(error)}); pass a well-formed {path.suffix} file")
     if time in table.columns and not module.api.types.is_numeric_dtype(table[time]):
         try:
             table[time] = module.to_datetime(table[time], format="ISO8601")
         except (ValueError, TypeError) as error:
-            fail(f"--time {time} holds what is no time ({str(error).splitlines()[0]}); write ISO dates or numbers")
+            fail(f"--time {time} holds what is no time ({first_line(error)}); write ISO dates or numbers")
     return table
 
 
 def _cuts(text: str | None) -> int | str | None:
     if text is None or text == "all":
         return text
-    if not text.isdigit():
-        fail(f"--cuts {text} is no number of cuts; pass a number or all")
+    if not text.isdecimal() or int(text) < 1:
+        fail(f"--cuts {shown(text)} is no number of cuts; pass a number of at least 1, or all")
     return int(text)
 
 

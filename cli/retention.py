@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from . import Format, app, fail
+from . import Format, FormatOption, app, console, fail
+from .usage import picture, shown
 
 
 @app.command()
@@ -19,13 +19,14 @@ def retention(
     key: Annotated[str | None, typer.Option(help="Key of F in the file.")] = None,
     layout: Annotated[str | None, typer.Option(help="slots-first or positions-first.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the picture to this .png, .svg or .pdf file.")] = None,
-    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.text,
+    output: FormatOption = Format.text,
 ) -> None:
     """How much of each position a linear decoder can recover from F V, and what of a span survives."""
     import numpy as np
 
     from ..numeric.retention import leverage, span_retention
 
+    picture(save)
     F = projection(file, key, layout)
     start, stop = bounds(span, F.shape[1])
     levels, kept = leverage(F), span_retention(F, start, stop)
@@ -54,16 +55,10 @@ def projection(file: Path, key: str | None, layout: str | None) -> Any:
     """F from the file, slots first, as float64."""
     import numpy as np
 
+    from ..causal.mask import read_pair
     from .files import open_file
 
-    F = np.asarray(open_file(file).array(key, "--key"), float)
-    if F.ndim != 2:
-        fail(f"F has shape {F.shape}; a projection has two axes")
-    if layout not in (None, "slots-first", "positions-first"):
-        fail(f"--layout {layout!r} is unknown; use slots-first or positions-first")
-    if layout is None and F.shape[0] >= F.shape[1]:
-        fail(f"F has shape {F.shape}, so its layout cannot be told; pass --layout slots-first or positions-first")
-    return F.T if layout == "positions-first" else F
+    return np.asarray(read_pair(open_file(file).array(key, "--key"), None, layout)[0].block(), float)
 
 
 def bounds(text: str, n: int) -> tuple[int, int]:
@@ -71,15 +66,14 @@ def bounds(text: str, n: int) -> tuple[int, int]:
     try:
         start, stop = (int(part) for part in text.split(":"))
     except ValueError:
-        fail(f"--span {text!r} is no span; write A:B, for instance 120:140")
+        fail(f"--span {shown(text)} is no span; write A:B, for instance 120:140")
     if not 0 <= start < stop <= n:
-        fail(f"--span {text!r} lies outside the {n} positions; choose 0 ≤ A < B ≤ {n}")
+        fail(f"--span {shown(text)} lies outside the {n} positions; choose 0 ≤ A < B ≤ {n}")
     return start, stop
 
 
 def show(found: dict[str, Any]) -> None:
     """The span, the budget, and the positions that nobody can see."""
-    from rich.console import Console
     from rich.table import Table
 
     start, stop = found["span"]
@@ -101,16 +95,14 @@ def show(found: dict[str, Any]) -> None:
     table.add_row("singular values", " ".join(f"{s:.3f}" for s in singular[:12]) + (" …" if len(singular) > 12 else ""))
     hidden = found["invisible"]
     table.add_row("invisible positions", f"{len(hidden)}" + (f": {hidden[:12]}" if hidden else ""))
-    Console(width=None if sys.stdout.isatty() else 110).print(table)
+    console(110).print(table)
 
 
 def draw(found: dict[str, Any], path: Path) -> None:
     """Leverage per position, the span shaded, the average r/n dotted."""
     from ..numeric.libraries import library
 
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        fail(f"--save {path} is no picture; name a .png, .svg or .pdf file")
-    library("matplotlib", "plot", "a picture")
+    library("matplotlib", "a picture")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 3), layout="constrained")

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import OPEN, PROVED, REFUTED, Format, accepted, app, fail
+from . import OPEN, PROVED, REFUTED, Format, FormatOption, accepted, app, console, fail
+from .usage import shown, suggestion, whole
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from ..proofs.claim import Scale
+    from ..proofs.claim import Claim, Scale
     from ..proofs.verify import Row
 
 BACKENDS = ("numpy", "torch", "jax", "cupy", "dask")
@@ -22,38 +23,53 @@ BACKENDS = ("numpy", "torch", "jax", "cupy", "dask")
 @app.command()
 def verify(
     claims: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Ids such as T3; none: all.")] = None,
-    precision: Annotated[int, typer.Option(metavar="DIGITS", help="Digits of the enclosures.")] = 30,
+    precision: Annotated[
+        int, typer.Option(parser=whole(1, 4000), metavar="DIGITS", help="Digits of the enclosures.")
+    ] = 30,
     kernel: Annotated[bool, typer.Option("--kernel", help="Run the Rocq proofs as well.")] = False,
     backend: Annotated[
         str | None, typer.Option(metavar="|".join(BACKENDS), help="Run the checks on arrays of this library.")
     ] = None,
     device: Annotated[str | None, typer.Option(help="Device for these checks, as the library names it.")] = None,
-    n: Annotated[int | None, typer.Option("--n", min=1, help="Positions in these checks.")] = None,
-    output: Annotated[Format, typer.Option("--format")] = Format.text,
+    n: Annotated[
+        int | None, typer.Option("--n", parser=whole(1), metavar="N", help="Positions in these checks.")
+    ] = None,
+    output: FormatOption = Format.text,
     accept: Annotated[
         str | None, typer.Option(help="undecided: leave with 0 although something is incomplete or was not run.")
     ] = None,
 ) -> None:
     """Derive, check and print every claim of the theory; see `attnproof explain T3` for one of them."""
-    from ..proofs.claim import claim_by_id, registry
+    from ..proofs.claim import registry
     from ..proofs.verify import as_json
 
-    chosen = [claim_by_id(name) for name in claims or ()] or list(registry().values())
+    chosen = [claim_named(name) for name in claims or ()] or list(registry().values())
     statuses = accepted(accept)
     scale = None if backend is None and device is None and n is None else scale_on(backend or "numpy", device, n)
     rows = _run_all([c.id for c in chosen], digits=precision, kernel=kernel, scale=scale)
     if output is Format.json:
         print(json.dumps(as_json(rows), indent=2, ensure_ascii=False))
     else:
-        _print(rows)
+        _print(rows, kernel)
     raise typer.Exit(exit_code(rows, "UNDECIDED" in statuses, kernel=kernel, scale=scale is not None))
+
+
+def claim_named(name: str) -> Claim:
+    """The claim with this id; one sentence and exit 2 for another."""
+    from ..proofs.claim import claim_by_id, registry
+
+    try:
+        return claim_by_id(name)
+    except ValueError:
+        ids = list(registry())
+        near = suggestion(name.strip().upper(), ids)
+        fail(f"claim {shown(name)} is unknown; {near}{'The' if near else 'the'} claims are {ids[0]} to {ids[-1]}")
 
 
 def exit_code(rows: list[Row], undecided_accepted: bool, *, kernel: bool, scale: bool) -> int:
     """0 when all is proved and all that was asked for ran, 1 when something failed, 3 otherwise (0 if accepted)."""
     if any(row.status == "failed" for row in rows):
         return REFUTED
-    kernel = kernel and any(row.claim.theorems for row in rows)  # a claim without a theorem has no mark to miss
     asked = {kind for kind, wanted in (("kernel", kernel), ("scale", scale)) if wanted}
     ran = {e.kind for row in rows for e in row.evidence if e.ok}
     idle = any(e.ok is None and e.kind == "kernel" for row in rows if row.claim.theorems for e in row.evidence)
@@ -91,28 +107,30 @@ def _build_kernel(progress: Progress) -> None:
     progress.remove_task(task)
 
 
-def _print(rows: list[Row]) -> None:
-    from rich.console import Console
-
+def _print(rows: list[Row], kernel: bool) -> None:
     from ..proofs.verify import remarks, table
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(table(rows))
+    out = console()
+    out.print(table(rows))
     for line in remarks(rows):
-        console.print(line, markup=False, highlight=False)
+        out.print(line, markup=False, highlight=False)
     without = [row.claim.id for row in rows if row.claim.enclosure is None]
     if without:
-        console.print(f"an enclosure does not apply to {', '.join(without)}", markup=False, highlight=False)
+        out.print(f"an enclosure does not apply to {', '.join(without)}", markup=False, highlight=False)
     counts = {status: sum(row.status == status for row in rows) for status in ("proved", "failed", "incomplete")}
     lemmas = [lemma for row in rows for lemma in row.open_lemmas]
     closed = sum(len(row.lemmas) - len(row.open_lemmas) for row in rows)
     stated = sum(bool(lemma.theorem) for lemma in lemmas)
-    by_kernel = (
-        f", {closed} closed by Rocq" if closed else f", {stated} of them stated in proofs/rocq (--kernel checks those)"
-    )
-    console.print(
+    if kernel and not any(row.claim.theorems for row in rows):
+        names = ", ".join(row.claim.id for row in rows)
+        out.print(f"--kernel had nothing to check: no theorem is stated in proofs/rocq for {names}", highlight=False)
+    if closed:
+        by_kernel = f", {closed} closed by Rocq"
+    else:
+        by_kernel = f", {stated} of them stated in proofs/rocq (--kernel checks those)" if stated else ""
+    out.print(
         f"{', '.join(f'{count} {status}' for status, count in counts.items() if count)}; "
-        f"{len(lemmas)} lemmas leant on{by_kernel}",
+        f"{len(lemmas)} lemma{'' if len(lemmas) == 1 else 's'} leant on{by_kernel}",
         markup=False,
         highlight=False,
     )
@@ -123,12 +141,8 @@ def scale_on(backend: str, device: str | None, n: int | None) -> Scale:
     from ..proofs.claim import Scale
 
     if backend not in BACKENDS:
-        fail(f"--backend {backend!r} is unknown; use {', '.join(BACKENDS)}")
-    try:
-        xp = _namespace(backend)
-    except ImportError:
-        extra = "" if backend == "numpy" else f"; install it with pip install 'attnproof[{backend}]'"
-        fail(f"--backend {backend} is not installed here{extra}")
+        fail(f"--backend {shown(backend)} is unknown; use {', '.join(BACKENDS)}")
+    xp = _namespace(backend)
     return Scale(xp, None if device is None else _device(backend, xp, device), n)
 
 
@@ -136,14 +150,15 @@ def _namespace(backend: str) -> Any:
     """The array-API namespace of a library, imported only now."""
     from importlib import import_module
 
-    name = {"jax": "jax.numpy", "dask": "dask.array"}.get(backend, backend)
-    library = import_module(name)
+    from ..numeric.libraries import library
+
+    found = library({"jax": "jax.numpy", "dask": "dask.array"}.get(backend, backend), f"--backend {backend}")
     if backend == "jax":
         import jax
 
         jax.config.update("jax_enable_x64", True)
-        return library
-    return import_module(f"array_api_compat.{name}")
+        return found
+    return import_module(f"array_api_compat.{'dask.array' if backend == 'dask' else backend}")
 
 
 def _device(backend: str, xp: Any, device: str) -> Any:
@@ -165,5 +180,5 @@ def _device(backend: str, xp: Any, device: str) -> Any:
             xp.sum(xp.ones(2, device=device))
     except Exception as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        fail(f"--device {device!r} is not usable with {backend} ({first}); leave it out or name another")
+        fail(f"--device {shown(device)} is not usable with {backend} ({first}); leave it out or name another")
     return found

@@ -14,6 +14,8 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from .libraries import library
+
 FAN_IN = 8
 
 
@@ -126,10 +128,7 @@ def from_npy(path: str, chunk: int, axis: int = -1) -> Any:
     ...     from_npy(f"{folder}/f.npy", 4).chunks
     ((2,), (4, 4, 2))
     """
-    try:
-        import dask.array as da
-    except ImportError:
-        raise ImportError("dask is not installed; pip install 'attnproof[dask]'") from None
+    da = library("dask.array", "from_npy")
     if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
         raise ValueError(f"chunk = {chunk!r} is no length; pass a whole number of at least 1")
     header = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -77,7 +77,7 @@ class Encoder:
 
     def tokens(self, text: str) -> list[int]:
         """Token ids of a text, without special tokens; needs the `tokenizers` library and `tokenizer.json`."""
-        tokenizer = library("tokenizers", "models", "reading text").Tokenizer
+        tokenizer = library("tokenizers", "reading text").Tokenizer
         tokenizer = tokenizer.from_file(str(self.folder / "tokenizer.json"))
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -103,7 +103,7 @@ class Encoder:
             hidden + self._affine(joined, f"{at}.attention.output.dense"), f"{at}.attention.output.LayerNorm"
         )
         wide = self._affine(after, f"{at}.intermediate.dense")
-        erf = library("scipy.special", "models", "running an encoder").erf
+        erf = library("scipy.special", "running an encoder").erf
         wide = wide * 0.5 * (1 + erf(wide / math.sqrt(2)))
         out = self._normalised(after + self._affine(wide, f"{at}.output.dense"), f"{at}.output.LayerNorm")
         return Heads(Q, K, V, hidden), out

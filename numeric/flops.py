@@ -20,11 +20,11 @@ def counted(call: Callable[[], Any], *, plain: bool = True) -> int:
     `plain` (default) computes scaled-dot-product attention through its two products and turns the fused encoder path
     off; False counts what PyTorch does by itself. Raises ImportError without PyTorch.
 
-    >>> torch = library("torch", "torch", "counting operations")
+    >>> torch = library("torch", "counting operations")
     >>> counted(lambda: torch.ones(2, 3) @ torch.ones(3, 4))
     24
     """
-    library("torch", "torch", "counting operations")
+    library("torch", "counting operations")
     from torch.backends import mha
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
@@ -47,12 +47,12 @@ def counted(call: Callable[[], Any], *, plain: bool = True) -> int:
 def kept(call: Callable[[], Any]) -> int:
     """Distinct numbers that autograd keeps for the backward pass of `call()`, each storage once.
 
-    >>> torch = library("torch", "torch", "counting operations")
+    >>> torch = library("torch", "counting operations")
     >>> x = torch.ones(2, 3, requires_grad=True)
     >>> kept(lambda: x.exp())
     6
     """
-    torch = library("torch", "torch", "counting operations")
+    torch = library("torch", "counting operations")
     sizes: dict[int, int] = {}
     alive = []
 

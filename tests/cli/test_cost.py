@@ -45,9 +45,12 @@ def test_measured_table_and_picture(tmp_path):
         (("--n", "0", "--r", "2", "--d", "2"), "--n '0' holds no size of at least 1"),
         (("--n", "4", "--r", "5", "--d", "2"), "--r '5' gives r = 5 slots at n = 4; choose 1 ≤ r ≤ n"),
         (("--n", "4", "--r", "n/0", "--d", "2"), "--r 'n/0' is no number of slots; write a number, sqrt, or a share"),
-        (("--n", "4", "--r", "2", "--d", "0"), "Invalid value for '--d'"),
+        (("--n", "4", "--r", "2", "--d", "0"), "--d 0 is too small; pass a whole number of at least 1"),
         (("--n", "1000000", "--r", "2", "--d", "2", "--measure"), "GiB for full attention"),
-        (("--n", "4", "--r", "2", "--d", "2", "--save", "cost.txt"), "--save cost.txt is no picture"),
+        (
+            ("--n", "4", "--r", "2", "--d", "2", "--save", "cost.txt"),
+            "--save 'cost.txt' has no picture's ending; use .png, .svg or .pdf",
+        ),
     ],
 )
 def test_errors(words, sentence):

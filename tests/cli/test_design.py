@@ -50,22 +50,29 @@ def test_show_refutes_published_designs():
     ("arguments", "sentence"),
     [
         (["show", "blocks"], "design 'blocks' is unknown; did you mean "),
-        (["show", "dyadic", "--n", "0"], "--n 0 is no size; pass at least 1"),
-        (["show", "dyadic", "--d", "0"], "--d 0 is no width; pass at least 1"),
-        (["show", "dyadic", "--block", "3"], "design dyadic takes no p; it takes no argument"),
+        (["show", "dyadic", "--n", "0"], "--n 0 is too small; pass a whole number of at least 1"),
+        (["show", "dyadic", "--d", "0"], "--d 0 is too small; pass a whole number of at least 1"),
+        (["show", "dyadic", "--block", "3"], "--block does not apply to design dyadic; it takes none of these options"),
+        (["show", "decaying", "--slots", "3"], "--slots does not apply to design decaying; it takes --stride"),
+        (
+            ["show", "blocks-with-window", "--block", "5", "--window", "1"],
+            "--window 1 does not fit; pass a whole number",
+        ),
+        (["show", "blocks-with-window", "--block", "0"], "--block 0 is too small; pass a whole number of at least 1"),
+        (["show", "zzzz"], "design 'zzzz' is unknown; the designs are completed-blocks, "),
         (
             ["show", "packed-blocks", "--lengths", "3,x"],
             "--lengths '3,x' is not a list of lengths; write whole numbers",
         ),
         (
             ["show", "packed-blocks", "--n", "9", "--lengths", "3,3"],
-            "lengths [3, 3] are no documents over n = 9 positions",
+            "--lengths '3,3' are no documents over --n 9; pass positive lengths that sum to 9",
         ),
         (
             ["show", "dyadic", "--save", "picture.txt"],
-            "--save picture.txt has no picture's ending; use .png, .svg or .pdf",
+            "--save 'picture.txt' has no picture's ending; use .png, .svg or .pdf",
         ),
-        (["show", "dyadic", "--save", "nowhere/x.png"], "--save nowhere/x.png lies in a folder that does not exist"),
+        (["show", "dyadic", "--save", "nowhere/x.png"], "--save 'nowhere/x.png' lies in a folder that does not exist"),
         (
             ["show", "dyadic", "--n", "2000", "--save", "x.png"],
             "--n 2000 is too large for a picture; pass at most 1000",

@@ -115,17 +115,23 @@ def test_the_picture_is_written(attnproof, folder):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("my_models",), "MODULE:FACTORY = 'my_models' lacks one half; write it like my_models:build"),
-        (("no_such_module:build",), "MODULE = 'no_such_module' cannot be imported"),
+        (("my_models",), "MODULE:FACTORY = 'my_models' lacks one half; write it like my_module:build"),
+        (
+            ("no_such_module:build",),
+            "MODULE = 'no_such_module' is not found; run where it can be imported, or give the path of its file",
+        ),
         (("no_such.py:build",), "MODULE = 'no_such.py' is no file here"),
-        (("my_models:value",), "FACTORY = 'value' is no function of my_models"),
+        (("my_models:value",), "FACTORY = 'value' is no factory of 'my_models'; name one that 'my_models' defines"),
         (("my_models:wrong",), "my_models:wrong returned GRU; it must return (callable, inputs)"),
         (("my_models:by_length",), "gives make_input(n), so that --n must name a length"),
         (("my_models:good", "--n", "four"), "--n 'four' is not a list of whole numbers"),
         (("my_models:good", "--mode", "test"), "modes names 'test', which is no mode"),
         (("my_models:good", "--boundary", "past"), "boundary 'past' is unknown"),
         (("my_models:good", "--sequence-axis", "5"), "sequence_axis = 5 is no axis of input 0"),
-        (("my_models:good", "--save", "x.xyz"), "has no suffix that can be written"),
+        (
+            ("my_models:good", "--save", "x.xyz"),
+            "--save 'x.xyz' has no picture's ending; use .png, .svg, .pdf or .html",
+        ),
         (("my_models:good", "--accept", "all"), "--accept 'all' is unknown"),
     ],
 )

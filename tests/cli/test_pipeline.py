@@ -90,19 +90,25 @@ def test_json_reads_back(place):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["features", "data.csv"], "MODULE:FUNCTION = 'features' lacks one half; write it like my_features:build"),
-        (["nothing:f", "data.csv"], "MODULE = 'nothing' cannot be imported"),
+        (["features", "data.csv"], "MODULE:FUNCTION = 'features' lacks one half; write it like my_module:build"),
+        (["nothing:f", "data.csv"], "MODULE = 'nothing' is not found; run where it can be imported"),
         (["nothing.py:f", "data.csv"], "MODULE = 'nothing.py' is no file here; give the path of a Python file"),
         (
             ["features:absent", "data.csv"],
-            "FUNCTION = 'absent' is no function of features; name one that takes the table",
+            "FUNCTION = 'absent' is not there; name one that 'features' defines",
         ),
-        (["features:number", "data.csv"], "FUNCTION = 'number' is no function of features"),
-        (["features:trailing", "absent.csv"], "DATA = absent.csv does not exist; pass a .csv or .parquet file"),
-        (["features:trailing", "data.xml"], "DATA = data.xml has an ending that is not read"),
-        (["features:trailing", "broken.parquet"], "DATA = broken.parquet cannot be read"),
-        (["features:trailing", "data.csv", "--library", "dask"], "--library dask is unknown; use pandas or polars"),
-        (["features:trailing", "data.csv", "--cuts", "few"], "--cuts few is no number of cuts; pass a number or all"),
+        (["features:number", "data.csv"], "FUNCTION = 'number' is no function of 'features'"),
+        (
+            ["features:trailing", "absent.csv"],
+            "DATA = 'absent.csv' is not a file; pass the path of a .csv or .parquet file",
+        ),
+        (["features:trailing", "data.xml"], "DATA = 'data.xml' has an ending that is not read"),
+        (["features:trailing", "broken.parquet"], "DATA = 'broken.parquet' cannot be read"),
+        (["features:trailing", "data.csv", "--library", "dask"], "--library 'dask' is unknown; use pandas or polars"),
+        (
+            ["features:trailing", "data.csv", "--cuts", "few"],
+            "--cuts 'few' is no number of cuts; pass a number of at least 1, or all",
+        ),
         (
             ["features:trailing", "data.csv", "--time", "when"],
             "time = 'when' is no column; the columns are day, firm, close",

@@ -87,15 +87,15 @@ def test_a_failed_claim_says_what_is_left_over_and_leaves_with_1(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("verify", "T33"), "claim 'T33' is unknown; did you mean T3?"),
-        (("explain", "nonsense"), "claim 'nonsense' is unknown; did you mean"),
-        (("verify", "T1", "--precision", "0"), "precision = 0 is not a number of digits from 1 to 4000"),
-        (("verify", "T1", "--precision", "9999"), "precision = 9999 is not a number of digits"),
+        (("verify", "T33"), "claim 'T33' is unknown; did you mean T3? The claims are T1 to T18"),
+        (("explain", "nonsense"), "claim 'nonsense' is unknown; the claims are T1 to T18"),
+        (("verify", "T1", "--precision", "0"), "--precision 0 is too small; pass a whole number of at least 1"),
+        (("verify", "T1", "--precision", "9999"), "--precision 9999 is too large; pass a whole number of at most 4000"),
         (("verify", "T1", "--backend", "abacus"), "--backend 'abacus' is unknown; use numpy, torch, jax, cupy, dask"),
         (("verify", "T1", "--accept", "everything"), "--accept 'everything' is unknown"),
         (("verify", "T1", "--device", "nowhere"), "--device 'nowhere' is not usable with numpy"),
-        (("verify", "T1", "--n", "0"), "--n"),
-        (("verify", "--format", "xml"), "--format"),
+        (("verify", "T1", "--n", "0"), "--n 0 is too small; pass a whole number of at least 1"),
+        (("verify", "--format", "xml"), "--format 'xml' is unknown; use text or json"),
     ],
 )
 def test_errors_are_one_sentence_and_exit_2(monkeypatch, arguments, sentence):
@@ -111,9 +111,7 @@ def test_a_missing_library_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     done = run(monkeypatch, "verify", "T1", "--backend", "cupy")
     assert done.code == 2
-    assert (
-        done.err == "attnproof: --backend cupy is not installed here; install it with pip install 'attnproof[cupy]'\n"
-    )
+    assert done.err == "attnproof: --backend cupy needs cupy; install it with pip install 'attnproof[cupy]'\n"
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax", "dask"])
@@ -188,6 +186,14 @@ def test_exit_codes():
     assert exit_code([row("proved", IDLE, **with_theorem)], False, **asked) == 3  # Rocq is missing
     assert exit_code([row("proved", GOOD, **with_theorem), row("proved", IDLE)], False, **asked) == 0  # nothing pinned
     assert exit_code([row("proved", IDLE, **with_theorem)], True, **asked) == 0
+    assert exit_code([row("proved", IDLE)], False, **asked) == 3  # --kernel was asked for and there is nothing to check
+
+
+def test_a_claim_without_a_theorem_says_so_when_the_kernel_is_asked(monkeypatch):
+    done = run(monkeypatch, "verify", "T16", "--kernel")
+    assert done.code == 3
+    assert "--kernel had nothing to check: no theorem is stated in proofs/rocq for T16" in done.out
+    assert "1 proved; 0 lemmas leant on\n" in done.out
 
 
 def status_of(**claim: object) -> tuple[str, list[bool | None]]:
