@@ -6,8 +6,9 @@ rank at which it becomes available and every output row the rank at which it is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,6 +93,9 @@ def _count_within(groups: Array) -> Array:
     return found
 
 
+SET_OF_COLUMNS = "set of columns"
+
+
 class Unaligned(ValueError):
     """Rows that nothing says which they are."""
 
@@ -116,14 +120,14 @@ class Aligner:
         names, columns, index = read_columns(result)
         if not names:
             raise ValueError("function returned no columns; return at least one")
+        if hasattr(result, "columns") or isinstance(result, Mapping):
+            columns = [*columns, _constant(", ".join(names), len(columns[0]))]
+            names = [*names, SET_OF_COLUMNS]
+        m = len(columns[0])
         if self.names is None:
             self.names = names
         elif names != self.names:
-            raise ValueError(
-                f"function returned columns {', '.join(names)} for one input and {', '.join(self.names)} for another; "
-                "return the same columns for every prefix"
-            )
-        m = len(columns[0]) if columns else 0
+            names, columns = self.names, self._named(names, columns)
         if not self.mode:
             self.mode = self._mode(result, index, m, rows, given)
         if self.mode == "times":
@@ -139,6 +143,19 @@ class Aligner:
                 "keep the index or the time column, or return one row per input row"
             )
         return self._by_row(names, columns, rows)
+
+    def _named(self, names: list[str], columns: list[Array]) -> list[Array]:
+        """The columns of the first result, taken from a result that has others; ValueError where names mean nothing."""
+        assert self.names is not None
+        if len(names) == len(self.names) == 1:
+            return columns
+        if SET_OF_COLUMNS not in names or SET_OF_COLUMNS not in self.names:
+            raise ValueError(
+                f"function returned columns {', '.join(names)} for one input and {', '.join(self.names)} for another; "
+                "return the same columns for every prefix"
+            )
+        absent = _constant("no column", len(columns[0]))
+        return [columns[names.index(name)] if name in names else absent for name in self.names]
 
     def _mode(self, result: Any, index: Any, m: int, rows: Array, given: Any) -> str:
         times = self._times_of(result, index)
@@ -196,13 +213,14 @@ class Aligner:
             )
         try:
             own = np.searchsorted(clock.instants, times.astype(clock.instants.dtype), side="right") - 1
+            between = clock.instants[np.maximum(own, 0)] != times.astype(clock.instants.dtype)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"the function's times cannot be compared with the data's ({error}); return the same kind"
             ) from None
         groups = self._groups_of(result, index)
         key = _count_and_pack(times, groups)
-        return Output(names, columns, key, own - clock.lag, own, groups, times)
+        return Output(names, columns, key, own - clock.lag, own, groups, times, between)
 
     def _groups_of(self, result: Any, index: Any) -> Array | None:
         name = self.source.group_name
@@ -213,6 +231,11 @@ class Aligner:
         if index is not None and name in index.names:
             return group_numbers(self.source, index.get_level_values(name))
         return None
+
+
+def _constant(text: str, n: int) -> Array:
+    """A column that says the same in every row, and takes no room."""
+    return np.broadcast_to(np.array(text, dtype=object), n)
 
 
 def _is_fresh(index: Any, m: int) -> bool:
@@ -286,10 +309,13 @@ def scalar(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def compare(base: Output, other: Output, cut: int, limits: list[float], present: Array | None = None) -> Difference:
+def compare(
+    base: Output, other: Output, cut: int, limits: Sequence[Tolerance], present: Array | None = None
+) -> Difference:
     """The settled rows of two runs: those decided at or before `cut`.
 
-    `present` (n,) restricts them to the input rows that a truncated run had.
+    `present` (n,) restricts them to the input rows that a truncated run had, and to times up to the last of these: a
+    run that ends there has no reason to return the days until the next row, which a longer run fills.
     """
     left, right = _settled(base, cut, present), _settled(other, cut, present)
     if len(left) == len(right) and np.array_equal(base.key[left], other.key[right]):
@@ -313,6 +339,8 @@ def _settled(output: Output, cut: int, present: Array | None) -> Array:
     settled = output.rank <= cut
     if present is not None:
         settled &= present[output.key] if output.key.dtype.kind == "i" else output.steps <= cut
+        if output.between is not None:
+            settled &= ~(output.between & (output.steps == cut))
     return np.flatnonzero(settled)
 
 
@@ -322,70 +350,101 @@ def _slice(rows: Array) -> Any:
     return slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows
 
 
-def where_differs(x: Array, y: Array, limit: float) -> Array:
+class Tolerance(NamedTuple):
+    """Up to what difference two floats are taken for equal: an amount, and a share of the value."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+
+EXACT = Tolerance()
+
+
+def where_differs(x: Array, y: Array, limit: Tolerance) -> Array:
     """The entries at which two columns differ; looks closely only where they are not identical."""
+    if len(x) and x.strides == y.strides == (0,):
+        return np.arange(len(x)) if differs(x[:1], y[:1]).any() else np.array([], np.int64)
     if x.dtype != y.dtype or x.dtype.kind not in "biufc":
         return np.flatnonzero(differs(x, y, limit))
     unequal = np.flatnonzero(x != y)
     return unequal[differs(x[unequal], y[unequal], limit)] if unequal.size else unequal
 
 
-def differs(x: Array, y: Array, limit: float) -> Array:
-    """Where two columns differ, missing being equal to missing.
-
-    Floats differ when further apart than `limit` and, unless it is 0, than √ε/100 of the value itself.
-    """
-    if x.dtype.kind in "fc" or y.dtype.kind in "fc":
-        relative = rounding(x.dtype if x.dtype.kind in "fc" else y.dtype) if limit else 0.0
-        try:
-            x, y = (np.asarray(v, np.result_type(v.dtype, np.float64)) for v in (x, y))
-        except (TypeError, ValueError):
-            x, y = x.astype(object), y.astype(object)
-        else:
-            with np.errstate(invalid="ignore"):
-                near = np.abs(x - y) <= limit + relative * np.abs(x)
-            return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
-    if x.dtype.kind in "biu" and y.dtype.kind in "biu":
+def differs(x: Array, y: Array, limit: Tolerance = EXACT) -> Array:
+    """Where two columns differ, missing being equal to missing, and floats within `limit` to each other."""
+    kinds = {x.dtype.kind, y.dtype.kind}
+    if kinds <= set("biu"):
         return x != y
-    if x.dtype.kind in "mM" and x.dtype.kind == y.dtype.kind:
+    if kinds <= set("biufc"):
+        x, y = (np.asarray(v, np.result_type(v.dtype, np.float64)) for v in (x, y))
+        with np.errstate(invalid="ignore"):
+            near = np.abs(x - y) <= limit.absolute + limit.relative * np.abs(x)
+        return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
+    if kinds == {"M"} or kinds == {"m"}:
         return (x != y) & ~(np.isnat(x) & np.isnat(y))
-    return np.array([not _same(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)], bool).reshape(len(x))
+    return np.array([not _same(a, b, limit) for a, b in zip(_listed(x), _listed(y), strict=True)], bool).reshape(len(x))
 
 
-def rounding(dtype: np.dtype) -> float:
-    """What share of a value counts as rounding: √ε/100, 1.5e-10 in double precision."""
-    return float(np.sqrt(np.finfo(dtype).eps)) / 100
+def _listed(column: Array) -> list[Any]:
+    """The entries of a column; times as NumPy has them, for as plain numbers they would equal numbers."""
+    return list(column) if column.dtype.kind in "mM" else column.tolist()
 
 
-def _same(a: Any, b: Any) -> bool:
-    if a is b:
+def _same(a: Any, b: Any, limit: Tolerance) -> bool:
+    if a is b or (_is_missing(a) and _is_missing(b)):
         return True
+    if isinstance(a, float) and isinstance(b, float):
+        return bool(a == b or abs(a - b) <= limit.absolute + limit.relative * abs(a))
+    if isinstance(a, (list, tuple, np.ndarray)) and isinstance(b, (list, tuple, np.ndarray)):
+        return len(a) == len(b) and all(_same(c, d, limit) for c, d in zip(a, b, strict=True))
     try:
-        return bool(a == b) or bool(a != a and b != b)
+        return bool(a == b)
     except (TypeError, ValueError):
         return str(a) == str(b)
 
 
-def rounding_limits(output: Output) -> list[float]:
-    """Per column what counts as rounding: √ε/100 of the column's typical size (0 for what is no float).
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA, and arrays
+        return type(value).__name__ == "NAType"
 
-    Functions that sum in another order on another length differ by this much without looking ahead.
+
+def tolerances(output: Output) -> list[Tolerance]:
+    """Per column what counts as rounding: √ε/100 of the value and of the column's typical size, 256 ε of its largest.
+
+    Functions that sum in another order on another length differ by this much without looking ahead, and a Fourier
+    transform carries the rounding of the largest value to all. A column of doubles that were all computed as single
+    ones counts as single; what is no float has none.
     """
-    limits = []
+    found = []
     for column in output.columns:
         if column.dtype.kind not in "fc":
-            limits.append(0.0)
+            found.append(EXACT)
             continue
         finite = np.abs(column[np.isfinite(column)])
-        size = float(np.median(finite)) if finite.size else 0.0
-        limits.append(rounding(column.dtype) * (size or (float(finite.max()) if finite.size else 0.0)))
-    return limits
+        largest = float(finite.max()) if finite.size else 0.0
+        typical = float(np.median(finite)) if finite.size else 0.0
+        eps = float(np.finfo(np.float32 if _single(finite) else column.dtype).eps)
+        relative = np.sqrt(eps) / 100
+        found.append(Tolerance(max(relative * (typical or largest), 256 * eps * largest), relative))
+    return found
+
+
+def _single(values: Array) -> bool:
+    """Whether doubles were computed in single precision: all of them fit in it, and not for being round numbers."""
+    if values.dtype != np.float64 or not values.size or values.max() > np.finfo(np.float32).max:
+        return False
+    fit = values.astype(np.float32) == values
+    return bool(fit.all()) and not bool((values * 256 == np.rint(values * 256)).all())
 
 
 def largest_difference(x: Array, y: Array) -> float:
     """The largest difference of two columns of numbers; infinite for what is no number and differs."""
     if x.dtype.kind not in "biufc" or y.dtype.kind not in "biufc":
-        return float("inf") if differs(x, y, 0.0).any() else 0.0
+        return float("inf") if differs(x, y).any() else 0.0
     with np.errstate(invalid="ignore"):
         gap = np.abs(x.astype(np.float64) - y.astype(np.float64))
     gap = gap[np.isfinite(gap)]

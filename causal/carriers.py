@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .replays import TRUNCATION, Finding, Refused, Replay, Runner
+from .alignment import Unaligned
+from .replays import TRUNCATION, Finding, Refused, Replay, Runner, listed
+from .tables import Place
 
 MOST_CARRIERS = 20
 SECONDS = 3.0
@@ -14,13 +16,35 @@ Hits = list[Hit]
 
 
 def earliest(hits: Hits) -> Hit:
-    """The finding at the earliest row; a replacement rather than a truncation, where both found it."""
-    return min(hits, key=lambda hit: (hit[1].rank, hit[0].kind == TRUNCATION, hit[0].cut))
+    """The finding at the earliest row; a replacement rather than a truncation, and of one table rather than of all."""
+    return min(hits, key=lambda hit: (hit[1].rank, hit[0].kind == TRUNCATION, not hit[0].table, hit[0].cut))
+
+
+def farthest(hits: Hits) -> Hit:
+    """The finding that looks farthest ahead."""
+    return max(hits, key=lambda hit: (hit[0].cut - hit[1].rank, hit[0].kind != TRUNCATION, hit[0].table, -hit[0].cut))
+
+
+def covering(found: Mapping[int, Hits]) -> list[Replay]:
+    """Few replays, of which each column has one: again and again the one with most of the columns that are left."""
+    left = {n: {replay for replay, _ in hits} for n, hits in found.items()}
+    chosen = []
+    while left:
+        replay = most_telling(left)
+        chosen.append(replay)
+        left = {n: replays for n, replays in left.items() if replay not in replays}
+    return chosen
+
+
+def most_telling(columns: Mapping[int, set[Replay]]) -> Replay:
+    """The replay that shows a leak in most columns."""
+    every = {replay for replays in columns.values() for replay in replays}
+    return max(every, key=lambda r: (sum(r in replays for replays in columns.values()), -r.cut, r.kind, r.table))
 
 
 def carriers(runner: Runner, found: Mapping[int, Hits]) -> dict[int, str]:
     """Per leaking column: the input columns, and for panels the groups, through which the future reaches it."""
-    names = [str(name) for name in runner.source.names]
+    names = [runner.tables.shown(place) for place in runner.tables.columns()]
     open_columns = {n: {r for r, _ in hits if r.kind != TRUNCATION} for n, hits in found.items()}
     open_columns = {n: replays for n, replays in open_columns.items() if replays}
     if len(names) == 1:
@@ -29,10 +53,7 @@ def carriers(runner: Runner, found: Mapping[int, Hits]) -> dict[int, str]:
         carried = {}
         spent = 0
         while open_columns:
-            replay = max(
-                {r for replays in open_columns.values() for r in replays},
-                key=lambda r: (sum(r in replays for replays in open_columns.values()), -r.cut, r.kind),
-            )
+            replay = most_telling(open_columns)
             covered = {n for n, replays in open_columns.items() if replay in replays}
             open_columns = {n: replays for n, replays in open_columns.items() if n not in covered}
             if runner.seconds * len(names) > SECONDS / 10 and spent + min(len(names), MOST_CARRIERS) > MOST_CARRIERS:
@@ -44,7 +65,7 @@ def carriers(runner: Runner, found: Mapping[int, Hits]) -> dict[int, str]:
 
 def _through(runner: Runner, replay: Replay, covered: set[int], names: list[str]) -> dict[int, str]:
     """Replace the future of one input column at a time (of halves of them, where there are many)."""
-    columns = runner.source.names
+    columns = runner.tables.columns()
     named: dict[int, list[str]] = {n: [] for n in covered}
     if len(columns) > MOST_CARRIERS and runner.seconds * len(columns) > SECONDS / 10:
         number = min(covered)
@@ -53,14 +74,14 @@ def _through(runner: Runner, replay: Replay, covered: set[int], names: list[str]
             half = suspects[: len(suspects) // 2]
             suspects = half if _changes(runner, replay, half, number) else suspects[len(half) :]
         return (
-            {number: str(suspects[0])}
+            {number: runner.tables.shown(suspects[0])}
             if _changes(runner, replay, suspects, number)
             else {number: "several columns together"}
         )
     for name, shown in zip(columns, names, strict=True):
         try:
             difference = runner.difference(replay, only={name})
-        except Refused:
+        except (Refused, Unaligned):
             continue
         for n in covered:
             if difference.count(n):
@@ -68,23 +89,18 @@ def _through(runner: Runner, replay: Replay, covered: set[int], names: list[str]
     return {n: listed(found) if found else "several columns together" for n, found in named.items()}
 
 
-def _changes(runner: Runner, replay: Replay, only: Sequence[str], number: int) -> bool:
+def _changes(runner: Runner, replay: Replay, only: Sequence[Place], number: int) -> bool:
     try:
         return runner.difference(replay, only=set(only)).count(number) > 0
-    except Refused:
+    except (Refused, Unaligned):
         return False
-
-
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Names with commas, at most `most` of them and then how many more."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _across(runner: Runner, number: int, hits: Hits) -> str:
     """For panels: whether the row's own group or other groups carry the leak."""
     groups = runner.source.groups
     values = [(r, f) for r, f in hits if r.kind != TRUNCATION]
-    if groups is None or not values or runner.aligner.mode == "times":
+    if groups is None or not values or runner.aligner.mode == "times" or len(runner.tables.sources) > 1:
         return ""
     replay, finding = earliest(values)
     own = groups == groups[finding.row]
@@ -92,7 +108,7 @@ def _across(runner: Runner, number: int, hits: Hits) -> str:
     for text, where in (("its own group", own), ("other groups", ~own)):
         try:
             difference = runner.difference(replay, where=where)
-        except Refused:
+        except (Refused, Unaligned):
             continue
         entries = difference.changed[number]
         rows = difference.base.key[entries[entries >= 0]]

@@ -6,6 +6,7 @@ that were run are part of the verdict.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -22,18 +23,21 @@ def all_cuts(clock: Clock) -> Array:
     return np.arange(first, clock.ranks - 1)
 
 
-def special_cuts(source: Source, clock: Clock) -> Array:
+def special_cuts(sources: Sequence[Source], clocks: Sequence[Clock]) -> Array:
     """Cuts at gaps, at changes of group, at edges of calendar periods and at ties, most telling ones first, no repeats.
 
-    A gap's telling cut is the one after its last row: what fills it comes from the other side.
+    A gap's telling cut is the one after its last row: what fills it comes from the other side. Groups, calendar and
+    ties are those of the first table.
     """
     last_of_gap, first_of_gap = [], []
-    for gaps in source.missing.values():
-        if 0 < gaps.sum() < source.n:
-            ends = np.flatnonzero(gaps[:-1] & ~gaps[1:])
-            starts = np.flatnonzero(~gaps[:-1] & gaps[1:])
-            last_of_gap.append(clock.available[ends])
-            first_of_gap.append(clock.available[starts])
+    for source, clock in zip(sources, clocks, strict=True):
+        for gaps in source.missing.values():
+            if 0 < gaps.sum() < source.n:
+                ends = np.flatnonzero(gaps[:-1] & ~gaps[1:])
+                starts = np.flatnonzero(~gaps[:-1] & gaps[1:])
+                last_of_gap.append(clock.available[ends])
+                first_of_gap.append(clock.available[starts])
+    source, clock = sources[0], clocks[0]
     found = [_spread(_joined(last_of_gap), 64), _spread(_joined(first_of_gap), 16)]
     if source.groups is not None:
         changes = np.flatnonzero(source.groups[1:] != source.groups[:-1])

@@ -5,16 +5,21 @@ pandas and Polars frames and series and NumPy arrays; neither library is importe
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
+from uuid import UUID
 
 import numpy as np
 
-Kind = Literal["high", "low", "draw"]
+Kind = Literal["high", "low", "draw", "words", "gaps"]
+IMMUTABLE = (str, bytes, int, float, complex, type(None), np.generic, date, timedelta, Decimal, UUID)
 Array = np.ndarray
 
 
@@ -108,39 +113,68 @@ class Source:
     # -- what replays pass in -----------------------------------------------------------------------------------------
 
     def copy(self) -> Any:
-        """A copy that a function may spoil."""
-        return self.data.clone() if self.library == "polars" else self.data.copy()
+        """A copy that a function may spoil, down to the lists and arrays that its entries may be."""
+        return self._deep(self.data.clone() if self.library == "polars" else self.data.copy())
+
+    def _deep(self, data: Any) -> Any:
+        """The same table with its changeable entries copied as well."""
+        if not self.nested:
+            return data
+        if self.library == "numpy":
+            return copy.deepcopy(data)
+        whole = not hasattr(data, "columns")
+        new = {}
+        for name in self.nested:
+            column = data if whole else data[name]
+            entries = [copy.deepcopy(v) for v in column]
+            if self.library == "pandas":
+                new[name] = type(column)(objects(entries), index=column.index, name=column.name)
+            else:
+                new[name] = type(column)(column.name, entries, dtype=column.dtype)
+        return self._with(new, data)
 
     def take(self, kept: Array) -> Any:
         """The rows where `kept` (n,) holds, in order, as a copy."""
         m = int(kept.sum())
         prefix = bool(kept[:m].all())
         if self.library == "pandas":
-            return (self.data.iloc[:m] if prefix else self.data.iloc[np.flatnonzero(kept)]).copy()
+            return self._deep((self.data.iloc[:m] if prefix else self.data.iloc[np.flatnonzero(kept)]).copy())
         if self.library == "polars":
-            return self.data.head(m).clone() if prefix else self.data.filter(kept)
-        return self.data[kept]
+            return self._deep(self.data.head(m).clone() if prefix else self.data.filter(kept))
+        return self._deep(self.data[kept])
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The ways in which rows of this table can be replaced."""
+        gaps = any(0 < missing.sum() < self.n for missing in self.missing.values())
+        return ("high", "low", "draw", *(("words",) if self._texts else ()), *(("gaps",) if gaps else ()))
 
     def replaced(self, future: Array, kind: Kind, seed: int, only: Collection[str] | None = None) -> Any:
-        """A copy in which the rows where `future` (n,) holds have other values; gaps stay gaps, and none are added.
+        """A copy in which the rows where `future` (n,) holds have other values, and gaps where they had them.
 
         "high" and "low" go beyond the column's own range (a positive column stays positive); "draw" takes other values
-        of the same column, as columns that are not numbers always do. `only` restricts it to some columns.
+        of the same column, as columns that are not numbers always do; "words" gives text that the data lack; "gaps"
+        moves the gaps of a column that has some to other rows. `only` restricts it to some columns.
         """
         new = {}
         for index, name in enumerate(self.names):
             if only is None or name in only:
                 random = np.random.default_rng([seed, index])
-                where = future & ~self.missing[name]
+                where = future if kind == "gaps" else future & ~self.missing[name]
                 new[name] = self._replaced_column(name, where, kind, random)
-        return self._with(new)
+        return self._deep(self._with(new))
 
     def _replaced_column(self, name: str, where: Array, kind: Kind, random: np.random.Generator) -> Any:
         numbers = self._numbers.get(name)
         column = self.column(name)
-        if numbers is None or (kind == "draw" and numbers.dtype.kind != "b"):
+        if kind == "words" and name in self._texts:
+            return self._with_longer_words(column, where)
+        beyond = kind in ("high", "low") or (kind != "gaps" and numbers is not None and numbers.dtype.kind == "b")
+        if numbers is None or not beyond:
             rows = np.arange(self.n)
             rows[where] = self._other_rows(name, np.flatnonzero(where), random)
+            if kind == "gaps":
+                rows[where] = self._other_gaps(name, rows[where], random)
             if self.library == "pandas":
                 return column.take(rows).set_axis(column.index)
             return column.gather(rows) if self.library == "polars" else column[rows]
@@ -158,6 +192,52 @@ class Source:
         kept = pandas.Series(values, index=column.index, name=column.name).astype(object)
         kept[self.missing[name]] = pandas.NA
         return kept.astype(column.dtype)
+
+    @cached_property
+    def nested(self) -> list[str]:
+        """The columns with entries that can be changed in place, such as lists and arrays."""
+        found = []
+        for name in self.names:
+            column = self.column(name)
+            held = getattr(column, "dtype", None)
+            if str(held).lower() == "object" and not all(issubclass(t, IMMUTABLE) for t in {type(v) for v in column}):
+                found.append(name)
+        return found if self.library != "numpy" or self.data.ndim == 1 else found[:1]
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The columns of text to which any word can be written."""
+        found = []
+        for name in self.names:
+            column, present = self.column(name), ~self.missing[name]
+            kind = str(column.dtype).lower()
+            if kind.startswith(("object", "str", "large_string")) and present.any():
+                values = (
+                    column[present]
+                    if self.library == "numpy"
+                    else column.filter(present)
+                    if (self.library == "polars")
+                    else column[present]
+                )
+                if {type(v) for v in values} <= {str, np.str_}:
+                    found.append(name)
+        return found
+
+    def _with_longer_words(self, column: Any, where: Array) -> Any:
+        words = objects([v + (v or "new") if new else v for v, new in zip(column, where.tolist(), strict=True)])
+        if self.library == "pandas":
+            return type(column)(words, index=column.index, name=column.name).astype(column.dtype)
+        return type(column)(column.name, words.tolist(), dtype=column.dtype) if self.library == "polars" else words
+
+    def _other_gaps(self, name: str, rows: Array, random: np.random.Generator) -> Array:
+        """Rows to take values from so that other ones than before are missing; the share stays about the same."""
+        missing = np.flatnonzero(self.missing[name])
+        present = np.flatnonzero(~self.missing[name])
+        if not len(missing) or not len(present):
+            return rows
+        gap = random.random(len(rows)) < np.clip(len(missing) / self.n, 0.3, 0.7)
+        filled = np.where(self.missing[name][rows], present[random.integers(0, len(present), len(rows))], rows)
+        return np.where(gap, missing[0], filled)
 
     @cached_property
     def _numbers(self) -> dict[str, Array]:
@@ -210,7 +290,7 @@ class Source:
             column = self.column(name)
             values = np.asarray(column[present] if self.library == "numpy" else column.to_numpy()[present])
             try:
-                labels = values if values.dtype.kind in "biufmM" else values.astype(str)
+                labels = values if values.dtype.kind in "biufmM" else np.array([_text(v) for v in values.tolist()])
             except (TypeError, ValueError):
                 raise TypeError(
                     f"column {name} holds objects that cannot be told apart ({type(values.flat[0]).__name__}); "
@@ -226,22 +306,21 @@ class Source:
             return rows
         return example[(codes[rows] + 1 + random.integers(0, k - 1, len(rows))) % k]
 
-    def _with(self, new: Mapping[str, Any]) -> Any:
+    def _with(self, new: Mapping[str, Any], old: Any = None) -> Any:
+        """A copy of `old` (None: of the data) with some columns exchanged."""
+        old = self.data if old is None else old
         if self.library == "numpy":
-            data = self.data.copy()
+            data = old.copy()
             for name, values in new.items():
                 if data.ndim == 1:
                     return values
                 data[:, self.names.index(name)] = values
             return data
-        if not hasattr(self.data, "columns"):
-            return next(iter(new.values()), self.copy())
+        if not hasattr(old, "columns"):
+            return next(iter(new.values()), old.clone() if self.library == "polars" else old.copy())
         if self.library == "polars":
-            return self.data.with_columns(*(column.alias(name) for name, column in new.items()))
-        return self.data.assign(**new) if all(isinstance(name, str) for name in new) else self._assigned(new)
-
-    def _assigned(self, new: Mapping[str, Any]) -> Any:
-        data = self.data.copy()
+            return old.with_columns(*(column.alias(name) for name, column in new.items()))
+        data = old.copy()
         for name, column in new.items():
             data[name] = column
         return data
@@ -268,8 +347,23 @@ class Source:
             if values is not None:
                 digest.update(np.ascontiguousarray(values).tobytes())
             else:
-                digest.update("\0".join(map(str, self.column(name))).encode())
+                digest.update("\0".join(map(_text, self.column(name))).encode())
         return digest.hexdigest()
+
+
+def objects(entries: Sequence[Any]) -> Array:
+    """A 1-D array of objects, also of lists of one length."""
+    found = np.empty(len(entries), dtype=object)
+    for i, entry in enumerate(entries):
+        found[i] = entry
+    return found
+
+
+def _text(value: Any) -> str:
+    """An entry as text in which nothing is left out."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_text, value))}]"
+    return _text(value.tolist()) if isinstance(value, np.ndarray) else str(value)
 
 
 def _where_polars(column: Any, missing: Array, series: Any) -> Any:
@@ -394,7 +488,8 @@ def _check_order(source: Source) -> None:
 class Output:
     """What a function returned: columns, and per row a `key` that identifies it and the `rank` at which it is decided.
 
-    `steps` is the rank of its own time, without a boundary's lag; `position` its place in what was returned.
+    `steps` is the rank of its own time, without a boundary's lag; `labels` are times where rows are known by these, and
+    `between` says which of them no input row has.
     """
 
     names: list[str]
@@ -404,6 +499,7 @@ class Output:
     steps: Array
     groups: Array | None = None
     labels: Any = None
+    between: Array | None = None
 
 
 def read_columns(result: Any) -> tuple[list[str], list[Array], Any]:
@@ -411,14 +507,21 @@ def read_columns(result: Any) -> tuple[list[str], list[Array], Any]:
 
     Raises TypeError for something that is no table, ValueError for two columns of one name.
     """
+    if type(result).__name__ == "LazyFrame" and hasattr(result, "collect"):
+        result = result.collect()
     library = library_of(result)
     if not library and isinstance(result, Mapping):
         names, columns = [str(k) for k in result], [np.asarray(v) for v in result.values()]
         if len({len(c) for c in columns}) > 1:
             raise ValueError("function returned columns of different lengths; return one row per time")
         return names, columns, None
+    if not library and isinstance(result, tuple) and any(map(library_of, result)):
+        raise TypeError(f"function returned a tuple of {len(result)} tables; return one, its columns side by side")
     if not library and isinstance(result, Sequence) and not isinstance(result, str):
-        result, library = np.asarray(result), "numpy"
+        try:
+            result, library = np.asarray(result), "numpy"
+        except ValueError:
+            raise TypeError(f"function returned a {type(result).__name__} of unequal rows; return a table") from None
     if not library and hasattr(result, "toarray"):
         result, library = result.toarray(), "numpy"
     if not library:
@@ -446,7 +549,7 @@ def _plain(column: Any) -> Array:
     """A column as a NumPy array that compares: numbers with nan for missing, otherwise objects with None."""
     if library_of(column) == "polars":
         values = column.to_numpy()
-        return values if values.dtype.kind in "biufmM" else np.asarray(column.to_list(), dtype=object)
+        return values if values.dtype.kind in "biufmM" else objects(column.to_list())
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufcmM":
         return column.to_numpy()
     types = sys.modules["pandas"].api.types

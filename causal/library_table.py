@@ -242,7 +242,7 @@ def row(entry: Entry, verdict: Verdict) -> tuple[str, str, str, str]:
     whole = any(not isinstance(r, int) or r > ROWS // 4 for r in reaches)
     steps = max((r for r in reaches if isinstance(r, int)), default=0)
     reach = "far or whole series" if whole else f"{steps} row{'s' * (steps != 1)}"
-    truncation, perturbation = (evidence.ok is False for evidence in verdict.evidence)
+    truncation, perturbation = (evidence.ok is False for evidence in verdict.evidence[:2])
     found = "both" if truncation and perturbation else "truncation only" if truncation else "perturbation only"
     return entry.library.strip(), entry.call, f"**looks ahead**, {reach}", found
 

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .alignment import Clock, clock_of
+from .alignment import SET_OF_COLUMNS, Clock
 from .boundary import Boundary
-from .carriers import MOST_CARRIERS, SECONDS, Hit, Hits, carriers, earliest, listed
+from .carriers import MOST_CARRIERS, SECONDS, Hit, Hits, carriers, covering, earliest, farthest
 from .cuts import all_cuts, special_cuts, spread_cuts
-from .frames import read_source
-from .replays import REPLACEMENTS, TRUNCATION, Replay, Runner, Summary
+from .replays import REPLACEMENTS, TRUNCATION, Replay, Runner, Summary, listed
+from .tables import read_tables
 from .verdict import Column, Evidence, Status, Verdict, Witness, _runs, accept_or_raise, versions_of
 
 CALLS = 60
@@ -30,8 +30,9 @@ REMEDY = (
 class PipelineWitness(Witness):
     """A settled output that changes with later input: the cut, how the later rows were changed, and both values.
 
-    `column` is the output column, `label` the row in words. `replay()` calls the function again; a witness read back
-    from JSON needs `replay(function, data)`.
+    `column` is the output column, `label` the row in words, `table` which of several tables was changed ("": all).
+    `replay()` calls the function again, twice on either input; a witness read back from JSON needs
+    `replay(function, data)`.
     """
 
     kind: ClassVar[str] = "pipeline"
@@ -42,6 +43,7 @@ class PipelineWitness(Witness):
         self.column: str = record["column"]
         self.label: str = record["label"]
         self.cut, self.how, self.seed = record["cut"], record["how"], record["seed"]
+        self.table: str = record.get("table", "")
         self.outputs = tuple(record["values"])
 
     def __eq__(self, other: object) -> bool:
@@ -54,10 +56,10 @@ class PipelineWitness(Witness):
         """The data, and the data cut or changed after the cut; (None, None) when read back from JSON."""
         if self.runner is None:
             return None, None
-        return self.runner.source.copy(), self.runner.modified(Replay(self.cut, self.how))
+        return self.runner.tables.copies(), self.runner.modified(Replay(self.cut, self.how, self.table))
 
     def replay(self, function: Any = None, data: Any = None) -> bool:
-        """Call the function on both inputs again; true iff a settled row of the column differs again.
+        """Call the function twice on both inputs; true iff it agrees with itself and a settled row differs each time.
 
         Raises ValueError when the witness was read back and `function` and `data` are not passed.
         """
@@ -65,20 +67,28 @@ class PipelineWitness(Witness):
         if function is not None or data is not None or runner is None:
             if function is None or data is None:
                 raise ValueError("function and data are not part of the record; pass replay(function, data)")
-            source = read_source(data, self.record["time"], self.record["group"])
             boundary = self.record["boundary"] and Boundary.from_dict(self.record["boundary"])
-            runner = Runner(function, source, clock_of(source, boundary), self.seed)
-        number = runner.base.names.index(self.column)
-        return runner.difference(Replay(self.cut, self.how), base=runner.again()).count(number) > 0
+            tables = read_tables(function, data, self.record["time"], self.record["group"], boundary)
+            runner = Runner(function, tables, self.seed)
+        replay = Replay(self.cut, self.how, self.table)
+        return runner.base.names.index(self.column) in runner.confirmed([replay])[replay]
 
     def describe(self) -> str:
         """A sentence with the pair, the values and what was done to the later rows."""
         before, after = self.outputs
-        what = {TRUNCATION: "are taken away", "draw": "are replaced by other values of the data"}
+        what = {
+            TRUNCATION: "are taken away",
+            "draw": "are replaced by other values of the data",
+            "words": "are replaced by words that the data lack",
+            "gaps": "have their gaps elsewhere",
+        }
         done = what.get(self.how, f"are replaced by {self.how}er values")
+        of = f" of table {self.table}" if self.table else ""
         arrow = f"({self.query} ← {self.position})"
         values = f"{_shown(before)} becomes {_shown(after)}"
-        return f"column {self.column}, {self.label} {arrow}: {values} when the rows after {self.record['after']} {done}"
+        rows = f"the rows{of} after {self.record['after']}"
+        column = f"the {SET_OF_COLUMNS}" if self.column == SET_OF_COLUMNS else f"column {self.column}"
+        return f"{column}, {self.label} {arrow}: {values} when {rows} {done}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, without the function and its data."""
@@ -108,17 +118,23 @@ def check_pipeline(
     """Whether `function(data)` writes rows that later input rewrites; one verdict per output column.
 
     `function`: a callable, or an object with `fit_transform` (fitted anew on every prefix) or `transform`. `data`: rows
-    by columns; a pandas or Polars frame or series, or a NumPy array. `time`: a column, index level or one value per row
-    by which rows are ordered and aligned (None: a pandas datetime index, otherwise the order of rows); equal times are
-    one instant. `group`: a column or one value per row; rows must be in order of time within each group, and without
+    by columns; a pandas or Polars frame or series, or a NumPy array; or several of these, as a tuple for
+    `function(*tables)` or a mapping for `function(**tables)`, the first being the one whose rows the function returns.
+    Several tables are cut at one time, and later rows are replaced in all of them and in each alone. `time`: a column,
+    index level or one value per row by which rows are ordered and aligned (None: a pandas datetime index, otherwise the
+    order of rows): the time at which a row became known, such as its day of publication. Equal times are one instant.
+    For several tables: a column that they share, or a mapping of tables to such, with None for a table that was known
+    from the start. `group`: a column or one value per row; rows must be in order of time within each group, and without
     `time` each group counts its own rows. `labels`: output columns that may look ahead. `boundary`: None or prefix (a
     row may use itself), strict, lagged (in instants), or from_times. `cuts`: how many, "all", or which ranks of time;
     None: all where that is quick, otherwise so that the function is called at most 60 times. `exact`: also try every
     earlier cut, so that the first leaking row named is the first there is. `workers`: processes. `seed`: of the values
     that replace others. `progress(done, of)` is called after every replay.
 
-    REFUTED with a `PipelineWitness` when a column that is no label looks ahead, otherwise UNDECIDED. Raises TypeError
-    or ValueError, one sentence each, for data that cannot be cut and results that cannot be aligned.
+    REFUTED with a `PipelineWitness` when a column that is no label looks ahead and does so again when the function is
+    run twice more on both inputs, otherwise UNDECIDED: a column that differs between runs on equal input (a clock,
+    random numbers, memory of earlier calls) is never refuted, and trials that find nothing prove nothing. Raises
+    TypeError or ValueError, one sentence each, for data that cannot be cut and results that cannot be aligned.
 
     >>> import numpy as np
     >>> def centred(x):
@@ -129,17 +145,16 @@ def check_pipeline(
     >>> check_pipeline(np.cumsum, np.arange(10.0)).status.name
     'UNDECIDED'
     """
-    source = read_source(data, time, group)
-    clock = clock_of(source, boundary)
+    tables = read_tables(function, data, time, group, boundary)
+    clock = tables.clocks[0]
     every = all_cuts(clock)
     if not len(every):
         raise ValueError("data has one instant only; a look-ahead check needs at least 2")
-    runner = Runner(function, source, clock, seed)
-    unknown = [str(label) for label in labels if str(label) not in runner.base.names]
+    runner = Runner(function, tables, seed)
+    named = [name for name in runner.base.names if name != SET_OF_COLUMNS]
+    unknown = [str(label) for label in labels if str(label) not in named]
     if unknown:
-        raise ValueError(
-            f"labels names {unknown[0]!r}, which is no output column; they are {', '.join(runner.base.names)}"
-        )
+        raise ValueError(f"labels names {unknown[0]!r}, which is no output column; they are {', '.join(named)}")
     plan, spare = _plan(runner, cuts)
     summaries = list(runner.run_all(plan, workers, progress))
     summaries += _shortest_prefix(runner, summaries)
@@ -147,7 +162,7 @@ def check_pipeline(
         more = spread_cuts(clock, len({r.cut for r in plan}) + spare // 2, seed + 1).tolist()
         done = {s.replay.cut for s in summaries}
         extra = [c for c in more if c not in done][: (CALLS - runner.calls) // 2]
-        summaries += runner.run_all(_alternating(extra), workers, None)
+        summaries += runner.run_all(_alternating(runner, extra), workers, None)
     _check_prefixes(summaries)
     if exact:
         summaries += _refine(runner, summaries, set(map(str, labels)))
@@ -184,19 +199,23 @@ def _plan(runner: Runner, cuts: int | str | Iterable[int] | None) -> tuple[list[
     """The replays to run, and how many calls are left to spend when none of them finds anything."""
     clock, every = runner.clock, all_cuts(runner.clock)
     if cuts is not None:
-        return _thorough(_wanted(clock, every, cuts, runner.seed)), 0
-    full = (1 + len(REPLACEMENTS)) * len(every)
+        return _thorough(runner, _wanted(clock, every, cuts, runner.seed)), 0
+    full = (1 + len(runner.tables.perturbations())) * len(every)
     if full <= CALLS - 2 or (full * runner.seconds <= SECONDS and len(every) <= 2000):
-        return _thorough(every), 0
-    inputs = len(runner.source.names)
-    reserve = (min(inputs, MOST_CARRIERS) if inputs > 1 else 0) + (2 if runner.source.groups is not None else 0) + 4
+        return _thorough(runner, every), 0
+    reserve = _calls_for_carriers(runner) + 8  # 4 to repeat what was found, 4 for the shortest prefix
     calls = CALLS - runner.calls - reserve
-    special = special_cuts(runner.source, clock)[: int(0.4 * calls) // 3]
+    special = special_cuts(runner.tables.sources, runner.tables.clocks)[: int(0.4 * calls) // 3]
     spread = [
         c for c in spread_cuts(clock, (calls - 3 * len(special)) // 2, runner.seed) if c not in set(special.tolist())
     ]
     plan = [Replay(int(c), kind) for c in special for kind in (TRUNCATION, "high", "low")]
-    return plan + _alternating(spread), reserve
+    return plan + _alternating(runner, spread), reserve
+
+
+def _calls_for_carriers(runner: Runner) -> int:
+    inputs = len(runner.tables.columns())
+    return (min(inputs, MOST_CARRIERS) if inputs > 1 else 0) + (2 if runner.source.groups is not None else 0)
 
 
 def _wanted(clock: Clock, every: np.ndarray, cuts: int | str | Iterable[int], seed: int) -> np.ndarray:
@@ -217,15 +236,17 @@ def _wanted(clock: Clock, every: np.ndarray, cuts: int | str | Iterable[int], se
     return wanted
 
 
-def _thorough(cuts: Iterable[int]) -> list[Replay]:
-    return [Replay(int(c), kind) for c in cuts for kind in (TRUNCATION, *REPLACEMENTS)]
+def _thorough(runner: Runner, cuts: Iterable[int]) -> list[Replay]:
+    ways = [(TRUNCATION, ""), *runner.tables.perturbations()]
+    return [Replay(int(c), *way) for c in cuts for way in ways]
 
 
-def _alternating(cuts: Iterable[int]) -> list[Replay]:
-    """Truncation and one replacement per cut, beyond and within the data's range in turn."""
+def _alternating(runner: Runner, cuts: Iterable[int]) -> list[Replay]:
+    """Truncation and one replacement per cut, the ways of replacing in turn."""
+    ways = runner.tables.perturbations()
     found = []
     for i, c in enumerate(cuts):
-        found += [Replay(int(c), TRUNCATION), Replay(int(c), REPLACEMENTS[i % len(REPLACEMENTS)])]
+        found += [Replay(int(c), TRUNCATION), Replay(int(c), *ways[i % len(ways)])]
     return found
 
 
@@ -266,7 +287,7 @@ def _refine(runner: Runner, summaries: Sequence[Summary], labels: set[str]) -> l
         open_columns = {number for number in open_columns if first[number] > cut}
         if not open_columns:
             break
-        for replay in _thorough([cut]):
+        for replay in _thorough(runner, [cut]):
             if replay not in done:
                 found.append(runner.run(replay))
                 for number, finding in found[-1].findings:
@@ -279,11 +300,13 @@ def _refine(runner: Runner, summaries: Sequence[Summary], labels: set[str]) -> l
 
 
 def _verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: Any, group: Any) -> Verdict:
-    found = _claims(runner, summaries)
-    through = carriers(runner, found)
+    found = _confirm(runner, _hits(summaries))
+    through = carriers(runner, {n: hits for n, hits in found.items() if not runner.noise[n]})
     columns, witness, ranks = [], None, {}
     for number, name in enumerate(runner.base.names):
         hits = found.get(number, [])
+        if name == SET_OF_COLUMNS and not hits:
+            continue
         column = _column(runner, number, hits, summaries, through.get(number), name in labels)
         columns.append(column)
         if hits:
@@ -298,7 +321,7 @@ def _verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: A
         if len(cuts) == len(all_cuts(runner.clock))
         else f"{len(cuts)} of {len(all_cuts(runner.clock))} cuts"
     )
-    about = f"{len(columns)} column{'s' * (len(columns) != 1)} over {runner.source.n} rows"
+    about = f"{len(columns)} column{'s' * (len(columns) != 1)} over {runner.tables.describe()}"
     status = Status.REFUTED if leaking else Status.UNDECIDED
     said = f"{len(leaking)} look{'s' * (len(leaking) == 1)} ahead" if leaking else "no leak on these cuts"
     return Verdict(
@@ -307,7 +330,7 @@ def _verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: A
         status,
         claims=("T17",),
         evidence=_evidence(runner, summaries, found, labels),
-        assumptions=("the function's result depends on its argument alone", "the cuts that were run, and no others"),
+        assumptions=_assumptions(runner),
         witness=witness,
         reasons=_reasons(runner, summaries, bool(leaking)),
         boundary=runner.clock.boundary,
@@ -321,37 +344,41 @@ def _verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: A
             "seed": runner.seed,
         },
         versions=versions_of("numpy", *([] if runner.source.library == "numpy" else [runner.source.library])),
-        input_hash=runner.source.fingerprint(),
+        input_hash=runner.tables.fingerprint(),
     )
 
 
-def _claims(runner: Runner, summaries: Iterable[Summary]) -> dict[int, Hits]:
-    """The findings by column, without those of columns whose own noise explains them."""
+def _hits(summaries: Iterable[Summary]) -> dict[int, Hits]:
+    """The findings by column."""
     found: dict[int, Hits] = {}
     for s in summaries:
         for number, finding in s.findings:
             found.setdefault(number, []).append((s.replay, finding))
-    return {n: hits for n, hits in found.items() if not runner.noise[n] or _beyond_noise(runner, n, hits)}
+    return found
 
 
-def _beyond_noise(runner: Runner, number: int, hits: Hits) -> bool:
-    """Whether repeated runs on both inputs stay apart by much more than each scatters."""
-    replay, finding = earliest(hits)
-    before, after = [], []
-    for _ in range(3):
-        base = runner.again()
-        difference = runner.difference(replay, base=base)
-        entries = difference.changed[number]
-        at = entries[entries >= 0][difference.base.steps[entries[entries >= 0]] == finding.rank]
-        if not len(at):
-            return False
-        x, y = difference.values(number, int(at[0]))
-        if not all(isinstance(v, (int, float)) for v in (x, y)):
-            return False
-        before.append(float(x))
-        after.append(float(y))
-    gap = max(min(after) - max(before), min(before) - max(after))
-    return gap > 5 * max(np.ptp(before), np.ptp(after))
+def _confirm(runner: Runner, found: Mapping[int, Hits]) -> dict[int, Hits]:
+    """The findings of columns whose earliest and farthest one come again whenever both inputs are run again.
+
+    A column whose finding does not come again is noted as unsteady. Where the calls left are few, few replays that show
+    a leak in every column are repeated, and findings at earlier rows that were not are left out.
+    """
+    steady = {n: hits for n, hits in found.items() if not runner.noise[n]}
+    wanted = {replay for hits in steady.values() for replay, _ in (earliest(hits), farthest(hits))}
+    room = CALLS - runner.calls - _calls_for_carriers(runner)
+    unbounded = runner.calls > CALLS and 4 * (1 + len(wanted)) * runner.seconds <= SECONDS
+    if not unbounded and 2 * (1 + len(wanted)) > room:
+        wanted = set(covering(steady))
+    rounds = 4 if unbounded or 4 * (1 + len(wanted)) <= room else 2
+    seen = runner.confirmed(sorted(wanted, key=lambda r: (r.cut, r.kind, r.table)), rounds)
+    kept = {n: hits for n, hits in found.items() if runner.noise[n]}
+    for n, hits in steady.items():
+        again = [hit for hit in hits if n in seen.get(hit[0], ())]
+        if not again:
+            runner.noise[n] = runner.noise[n] or float("inf")
+        first = earliest(again or hits)[1].rank
+        kept[n] = [hit for hit in hits if hit[1].rank >= first]
+    return kept
 
 
 def _column(
@@ -361,11 +388,12 @@ def _column(
     compared = sum(s.compared for s in summaries)
     score = sum(f.count for _, f in hits) / compared if compared else None
     noise = runner.noise[number]
-    noisy = f"; non-deterministic: two runs on equal input differ by up to {noise:.3g}" if noise else ""
+    if noise:
+        size = f" by up to {noise:.3g}" if np.isfinite(noise) else ""
+        note = f"non-deterministic: runs on equal input differ{size}, so that no leak can be told"
+        return Column(name, Status.UNDECIDED, ("declared a label; " if label else "") + note, score=score)
     if not hits:
-        above = " above that" if noise else ""
-        note = "declared a label" if label else f"no leak on these cuts{above}"
-        return Column(name, Status.UNDECIDED, note + noisy, score=score)
+        return Column(name, Status.UNDECIDED, "declared a label" if label else "no leak on these cuts", score=score)
     finding = earliest(hits)[1]
     steps = max(r.cut + 1 - f.rank for r, f in hits)
     ranks = runner.clock.ranks
@@ -380,9 +408,9 @@ def _column(
     detail += f"; carried by {by}" if by else ""
     detail += f"; {score:.2%} of settled values rewritten" if score is not None else ""
     if label:
-        return Column(name, Status.UNDECIDED, f"declared a label, which may look ahead: {detail}{noisy}", score=score)
+        return Column(name, Status.UNDECIDED, f"declared a label, which may look ahead: {detail}", score=score)
     values = finding.values
-    return Column(name, Status.REFUTED, detail + noisy, finding.row, reach, values, carrier, through, score)
+    return Column(name, Status.REFUTED, detail, finding.row, reach, values, carrier, through, score)
 
 
 def _steps(runner: Runner, steps: int) -> str:
@@ -392,7 +420,9 @@ def _steps(runner: Runner, steps: int) -> str:
 
 def _record(runner: Runner, name: str, hit: Hit, time: Any, group: Any) -> dict[str, Any]:
     replay, finding = hit
-    later = np.flatnonzero(~runner.clock.kept(replay.cut))
+    tables = runner.tables
+    changed = [c for n, c in zip(tables.names, tables.clocks, strict=True) if replay.table in ("", n)]
+    later = next(rows for rows in (np.flatnonzero(~clock.kept(replay.cut)) for clock in changed) if len(rows))
     return {
         "column": name,
         "row": finding.row,
@@ -401,12 +431,20 @@ def _record(runner: Runner, name: str, hit: Hit, time: Any, group: Any) -> dict[
         "after": runner.clock.describe(replay.cut),
         "cut": replay.cut,
         "how": replay.kind,
+        "table": replay.table,
         "seed": runner.seed,
         "values": finding.values,
-        "time": time if isinstance(time, str) else None,
-        "group": group if isinstance(group, str) else None,
+        "time": _names_only(time),
+        "group": _names_only(group),
         "boundary": runner.clock.boundary.to_dict(),
     }
+
+
+def _names_only(key: Any) -> Any:
+    """A time or group by name, for the record; None for one value per row."""
+    if isinstance(key, Mapping):
+        return {name: _names_only(one) for name, one in key.items()}
+    return key if isinstance(key, str) else None
 
 
 # -- remarks ------------------------------------------------------------------------------------------------------
@@ -415,21 +453,50 @@ def _record(runner: Runner, name: str, hit: Hit, time: Any, group: Any) -> dict[
 def _evidence(
     runner: Runner, summaries: Sequence[Summary], found: Mapping[int, Hits], labels: set[str]
 ) -> tuple[Evidence, ...]:
-    guilty = {r for n, hits in found.items() if runner.base.names[n] not in labels for r, _ in hits}
+    """What was run: a replay where it found a leak, and otherwise a sample, which proves nothing."""
+    counted = {n for n in found if not runner.noise[n] and runner.base.names[n] not in labels}
+    guilty = {r for n in counted for r, _ in found[n]}
     pieces = []
-    for title, kinds in (("truncation", (TRUNCATION,)), ("perturbation", REPLACEMENTS)):
+    for title, kinds in ((TRUNCATION, (TRUNCATION,)), ("perturbation", REPLACEMENTS)):
         ran = [
             s for s in summaries if s.replay.kind in kinds and not s.failed and s.rows + (s.replay.kind != TRUNCATION)
         ]
         hit = {s.replay for s in ran} & guilty
         if not ran:
-            pieces.append(Evidence("replay", None, f"{title}: the function accepted no such input"))
+            pieces.append(Evidence("property", None, f"{title}: the function accepted no such input"))
             continue
         cuts = len({s.replay.cut for s in ran})
-        plural = "s" * (len(ran) != 1)
-        detail = f"{title}: {len(ran)} replay{plural} at {cuts} cut{'s' * (cuts != 1)}, {len(hit)} rewrote settled rows"
-        pieces.append(Evidence("replay", not hit, detail))
+        ways = "" if title == TRUNCATION else f" ({_ways(runner, [s.replay for s in ran])})"
+        detail = f"{title}{ways}: {_count(len(ran), 'run')} at {_count(cuts, 'cut')}"
+        detail += f", {len(hit)} rewrote settled rows" if hit else ", no settled row rewritten"
+        pieces.append(Evidence("replay" if hit else "property", not hit, detail))
+    noisy = sum(noise > 0 for noise in runner.noise)
+    agree = f"differ in {_count(noisy, 'column')}" if noisy else "agree"
+    pieces.append(Evidence("property", not noisy, f"repetition: {runner.repeats} runs on the unchanged input {agree}"))
     return tuple(pieces)
+
+
+def _ways(runner: Runner, replays: Sequence[Replay]) -> str:
+    """How later rows were replaced, and in which tables."""
+    kinds = {r.kind for r in replays}
+    words = {"high": "higher", "low": "lower", "draw": "drawn", "words": "new words", "gaps": "other gaps"}
+    ways = ", ".join(word for kind, word in words.items() if kind in kinds)
+    if len(runner.tables.sources) == 1:
+        return ways
+    alone = [name for name in runner.tables.names if any(r.table == name for r in replays)]
+    return f"{ways}; all tables together{''.join(f', {name} alone' for name in alone)}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _assumptions(runner: Runner) -> tuple[str, ...]:
+    found = ["the function's result depends on its argument alone", "the cuts that were run, and no others"]
+    if any(limit.relative for limit in runner.limits):
+        most = max(limit.relative for limit in runner.limits)
+        found.append(f"floats that differ by no more than {most:.1g} of their size are equal up to rounding")
+    return tuple(found)
 
 
 def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple[str, ...]:
@@ -454,12 +521,18 @@ def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple
     wrong = [s for s in summaries if s.failed and s.replay.kind != TRUNCATION]
     if wrong:
         reasons.append(f"{wrong[0].failed} when rows after {clock.describe(wrong[0].replay.cut)} are replaced")
-    noisy = [f"{n} by up to {size:.3g}" for n, size in zip(runner.base.names, runner.noise, strict=True) if size]
+    noisy = [
+        f"{n} by up to {size:.3g}" if np.isfinite(size) else n
+        for n, size in zip(runner.base.names, runner.noise, strict=True)
+        if size and n != SET_OF_COLUMNS
+    ]
     if noisy:
         reasons.append(
-            f"function disagrees with itself on equal input ({listed(noisy)}); fix its seed to check it closely"
+            f"function disagrees with itself on equal input ({listed(noisy)}): it reads a clock, draws without a seed "
+            "or remembers earlier calls; pass the time in as data, fix the seed, keep nothing between calls, and check "
+            "again"
         )
-    reasons += runner.source.notes
+    reasons += runner.tables.notes()
     if type(runner.function).__name__ == "_Transform":
         reasons.append("the object was fitted beforehand; what it learnt from later rows then is not seen here")
     if leaks:

@@ -7,34 +7,26 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from .alignment import (
+    SET_OF_COLUMNS,
     Aligner,
-    Clock,
     Difference,
     Unaligned,
     compare,
+    differs,
     largest_difference,
-    rounding_limits,
+    tolerances,
 )
-from .frames import Array, Kind, Output, Source, library_of, shown_time
+from .frames import Array, Output, Source, library_of, objects, shown_time
+from .tables import REPLACEMENTS, TRUNCATION, Place, Replay, Tables
 
-TRUNCATION = "truncation"
-REPLACEMENTS = ("high", "low", "draw")
 MOST_RANKS_KEPT = 4096
-
-
-@dataclass(frozen=True)
-class Replay:
-    """One call: the cut, and "truncation" or the way in which the future is replaced."""
-
-    cut: int
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -101,89 +93,105 @@ class _Transform:
 class Runner:
     """A function, its input, the run on everything, and further runs compared with it."""
 
-    def __init__(self, function: Any, source: Source, clock: Clock, seed: int) -> None:
-        self.function, self.source, self.clock, self.seed = as_function(function), source, clock, seed
-        self.aligner = Aligner(source, clock)
-        self.calls = 0
-        self.mutates: str | None = None
-        self.everything = np.arange(source.n)
+    def __init__(self, function: Any, tables: Tables, seed: int) -> None:
+        self.function, self.tables, self.seed = as_function(function), tables, seed
+        self.source, self.clock = tables.sources[0], tables.clocks[0]
+        self.aligner = Aligner(self.source, self.clock)
+        self.calls, self.repeats = 0, 1
+        self.everything = np.arange(self.source.n)
         began = time.perf_counter()
-        given = source.copy()
+        given = tables.copies()
         try:
             result = self.call(given)
         except Refused as error:
             raise ValueError(f"function raises {error} on the whole data; it must run on that") from error.__cause__
         self.seconds = time.perf_counter() - began
-        self.mutates = _spoilt(source, given)
-        self.base = self.aligner.read(result, self.everything, getattr(source.data, "index", None))
-        self.limits = rounding_limits(self.base)
-        self.noise = self._noise()
+        self.mutates = spoilt(tables, given)
+        self.base = _kept(self.aligner.read(result, self.everything, getattr(self.source.data, "index", None)))
+        self.limits = tolerances(self.base)
+        self.noise = [0.0] * len(self.base.names)
+        began = time.perf_counter()
+        self.unsteady(self.again())
+        self.seconds = min(self.seconds, time.perf_counter() - began)
 
     def call(self, given: Any) -> Any:
         """One call of the function; Refused when it raises."""
         self.calls += 1
         try:
-            return self.function(given)
+            return self.tables.call(self.function, given)
         except Exception as error:
             raise Refused(f"{type(error).__name__} ({error})") from error
 
     def again(self) -> Output:
         """The function on everything once more."""
+        self.repeats += 1
         return self.aligner.read(
-            self.call(self.source.copy()), self.everything, getattr(self.source.data, "index", None)
+            self.call(self.tables.copies()), self.everything, getattr(self.source.data, "index", None)
         )
 
-    def _noise(self) -> list[float]:
-        """Per column how far two runs on equal input are apart; columns that agree have 0."""
-        began = time.perf_counter()
-        other = self.again()
-        self.seconds = min(self.seconds, time.perf_counter() - began)
+    def unsteady(self, other: Output) -> set[int]:
+        """The columns in which another run on equal input differs from the first one; `noise` keeps by how much."""
         if not np.array_equal(self.base.key, other.key):
-            return [float("inf")] * len(self.base.names)
-        found = []
-        difference = compare(self.base, other, int(self.base.rank.max(initial=0)), self.limits)
-        for i, (x, y) in enumerate(zip(self.base.columns, other.columns, strict=True)):
-            found.append(largest_difference(x, y) if difference.count(i) else 0.0)
-        self.limits = [max(limit, 10 * noise) for limit, noise in zip(self.limits, found, strict=True)]
-        return found
+            self.noise = [float("inf")] * len(self.base.names)
+        else:
+            difference = compare(self.base, other, int(self.base.rank.max(initial=0)), self.limits)
+            for i, (x, y) in enumerate(zip(self.base.columns, other.columns, strict=True)):
+                if difference.count(i):
+                    self.noise[i] = max(self.noise[i], largest_difference(x, y))
+        return {i for i, noise in enumerate(self.noise) if noise}
 
-    def modified(self, replay: Replay, only: Collection[str] | None = None, where: Array | None = None) -> Any:
-        """The input of a replay; `only` restricts a replacement to columns, `where` (n,) to rows."""
-        kept = self.clock.kept(replay.cut)
+    def modified(self, replay: Replay, only: Collection[Place] | None = None, where: Array | None = None) -> Any:
+        """The input of a replay; `only` restricts a replacement to columns, `where` (n,) to rows of the first table."""
         if replay.kind == TRUNCATION:
-            return self.source.take(kept)
-        future = ~kept if where is None else ~kept & where
-        seed = [self.seed, replay.cut + 1, REPLACEMENTS.index(replay.kind)]
-        return self.source.replaced(
-            future, cast(Kind, replay.kind), int(np.random.SeedSequence(seed).generate_state(1)[0]), only
-        )
+            return self.tables.taken(replay.cut)
+        return self.tables.replaced(replay, self.seed, only, where)
 
     def difference(
-        self,
-        replay: Replay,
-        only: Collection[str] | None = None,
-        where: Array | None = None,
-        base: Output | None = None,
+        self, replay: Replay, only: Collection[Place] | None = None, where: Array | None = None
     ) -> Difference:
         """A replay compared with the run on everything. Raises Refused when the function raises."""
         given = self.modified(replay, only, where)
         truncated = replay.kind == TRUNCATION
         kept = self.clock.kept(replay.cut)
         rows = np.flatnonzero(kept) if truncated else self.everything
-        index = getattr(given, "index", None)
+        index = getattr(self.tables.listed(given)[0], "index", None)
         other = self.aligner.read(self.call(given), rows, index)
-        return compare(base or self.base, other, replay.cut, self.limits, kept if truncated else None)
+        return compare(self.base, other, replay.cut, self.limits, kept if truncated else None)
+
+    def confirmed(self, replays: Collection[Replay], rounds: int = 2) -> dict[Replay, set[int]]:
+        """Per replay the columns that it rewrites in every round, each time to the same values.
+
+        Between them the unchanged input is run again; columns in which these runs differ are confirmed by none.
+        """
+        found = {replay: set(range(len(self.base.names))) for replay in replays}
+        first: dict[Replay, Output] = {}
+        for _ in range(rounds if found else 0):
+            self.unsteady(self.again())
+            for replay in found:
+                try:
+                    difference = self.difference(replay)
+                except (Refused, Unaligned):
+                    found[replay] = set()
+                    continue
+                found[replay] &= {n for n in found[replay] if difference.count(n)}
+                if replay in first:
+                    apart = compare(first[replay], difference.other, replay.cut, self.limits)
+                    found[replay] -= {n for n in found[replay] if apart.count(n)}
+                else:
+                    first[replay] = _kept(difference.other)
+        steady = {n for n, noise in enumerate(self.noise) if not noise}
+        return {replay: columns & steady for replay, columns in found.items()}
 
     def run(self, replay: Replay) -> Summary:
-        """A replay, summarised; a failing replacement beyond the range is tried again within it."""
+        """A replay, summarised; a failing replacement by new values is tried again with the data's own."""
         rows = int(self.clock.kept(replay.cut).sum())
         if replay.kind == TRUNCATION and rows == 0:
             return Summary(replay)
         try:
             return self.summary(replay, self.difference(replay))
         except Refused as error:
-            if replay.kind in ("high", "low"):
-                return self.run(Replay(replay.cut, "draw"))
+            if replay.kind not in (TRUNCATION, "draw"):
+                return self.run(Replay(replay.cut, "draw", replay.table))
             return Summary(replay, failed=f"function raises {error}", rows=rows)
         except Unaligned as error:
             return Summary(replay, failed=str(error).partition(",")[0].partition(";")[0], rows=rows)
@@ -191,12 +199,15 @@ class Runner:
     def summary(self, replay: Replay, difference: Difference) -> Summary:
         """A difference without its arrays."""
         findings = []
-        for i in range(len(self.base.names)):
+        for i, name in enumerate(self.base.names):
             if difference.count(i):
                 rank, entry = difference.earliest(i)
                 ranks = difference.ranks(i) if self.clock.ranks <= MOST_RANKS_KEPT else None
                 row, label = self.row_of(difference, rank, entry)
-                findings.append((i, Finding(difference.count(i), rank, row, label, difference.values(i, entry), ranks)))
+                values = difference.values(i, entry)
+                if name == SET_OF_COLUMNS:
+                    values = _names_apart(*values)
+                findings.append((i, Finding(difference.count(i), rank, row, label, values, ranks)))
         return Summary(replay, difference.compared, tuple(findings), None, int(self.clock.kept(replay.cut).sum()))
 
     def row_of(self, difference: Difference, rank: int, entry: int) -> tuple[int, str]:
@@ -257,21 +268,62 @@ def _run(replay: Replay) -> Summary:
     return _RUNNER[0].run(replay)
 
 
-def _spoilt(source: Source, given: Any) -> str | None:
+def _kept(output: Output) -> Output:
+    """An output that stays as it is when the function uses the room of its result again."""
+    return replace(output, columns=[c if c.strides == (0,) else c.copy() for c in output.columns])
+
+
+def _names_apart(before: str, after: str, most: int = 6) -> tuple[str, str]:
+    """Two lists of column names as text: whole where short, otherwise what the other lacks."""
+    left, right = before.split(", "), after.split(", ")
+    if "no row" in (before, after) or max(len(left), len(right)) <= most:
+        return before, after
+    here, there = [n for n in left if n not in right], [n for n in right if n not in left]
+    if not here and not there:
+        return "an order of columns", "another order"
+    return (
+        f"{len(left)} columns, {listed(here) or 'none'} only here",
+        f"{len(right)}, {listed(there) or 'none'} only here",
+    )
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Names with commas, at most `most` of them and then how many more."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def spoilt(tables: Tables, given: Any) -> str | None:
     """What a function changed in its input, in words; None when it changed nothing."""
-    if source.library == "polars":
-        return None  # immutable but for columns added in place, which copies catch
+    changes = []
+    for name, source, table in zip(tables.names, tables.sources, tables.listed(given), strict=True):
+        change = _change(source, table)
+        if change is not None:
+            changes.append(change if tables.how == "one" else f"{change} of table {name}")
+    return " and ".join(changes) or None
+
+
+def _change(source: Source, given: Any) -> str | None:
+    old = source.data
     if source.library == "numpy":
-        same = given.shape == source.data.shape and bool(
-            np.array_equal(given, source.data, equal_nan=given.dtype.kind in "fc")
-        )
-        return None if same else "its array"
-    if given.equals(source.data):
-        return None
-    if given.ndim == 1 or list(given.columns) != list(source.data.columns) or len(given) != len(source.data):
-        return "its series" if given.ndim == 1 else "its rows or columns"
-    changed = [str(name) for name in given.columns if not given[name].equals(source.data[name])]
-    return f"column {', '.join(changed)}" if changed else "its index"
+        if given.shape != old.shape or given.dtype != old.dtype:
+            return "the shape of its array"
+        return None if not differs(given.reshape(-1), old.reshape(-1)).any() else "its array"
+    whole = not hasattr(old, "columns")
+    if len(given) != len(old) or (not whole and list(given.columns) != list(old.columns)):
+        return "its series" if whole else "its rows or columns"
+    if source.library == "pandas" and not given.index.equals(old.index):
+        return "its index"
+    names = [None] if whole else list(old.columns)
+    changed = [n for n in names if _differ(given if n is None else given[n], old if n is None else old[n])]
+    return None if not changed else "its series" if whole else f"column {', '.join(map(str, changed))}"
 
 
-__all__ = ["REPLACEMENTS", "TRUNCATION", "Finding", "Refused", "Replay", "Runner", "Summary", "as_function"]
+def _differ(given: Any, old: Any) -> bool:
+    if given.dtype != old.dtype:
+        return True
+    if str(old.dtype).lower() != "object":
+        return not given.equals(old)
+    return bool(differs(objects(list(given)), objects(list(old))).any())
+
+
+__all__ = ["REPLACEMENTS", "TRUNCATION", "Finding", "Refused", "Replay", "Runner", "Summary", "as_function", "listed"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -78,7 +80,7 @@ def test_cases_have_their_verdicts(name):
     if "rows" in case:
         assert [list(run) for run in verdict.details["leaking_ranks"][column.name]] == case["rows"]
         assert column.first_row == case["rows"][0][0]
-    truncation, perturbation = verdict.evidence
+    truncation, perturbation, _ = verdict.evidence
     if case.get("through") == "length":
         assert (truncation.ok, perturbation.ok) == (False, True)
     if case.get("found_by") == "perturbation":
@@ -93,7 +95,7 @@ def test_strict_boundaries_are_tested_by_changing_the_row_itself(name):
     (column,) = verdict.columns
     assert "uses its own row, which the boundary forbids" in column.detail
     assert column.reach == 0
-    assert [e.ok for e in verdict.evidence] == [True, False]
+    assert [e.ok for e in verdict.evidence] == [True, False, True]
     assert verdict.witness.query == verdict.witness.position
     assert verdict.witness.replay()
     lagged = check_pipeline(lambda s: FUNCTIONS[name](s).shift(1), series(), boundary=Boundary.strict(10), cuts="all")
@@ -398,19 +400,63 @@ def test_transformers():
 # -- noise, rounding, mutation, short prefixes ----------------------------------------------------------------------
 
 
-def test_leaks_are_told_from_noise():
+def test_what_is_not_deterministic_is_never_refuted():
     s = pd.Series(np.arange(40.0))
 
     def noisy(x):
-        return x.shift(-1) + 1e-3 * np.random.default_rng().normal(size=len(x))
+        return pd.DataFrame(
+            {"noisy": x.shift(-1) + 1e-3 * np.random.default_rng().normal(size=len(x)), "ahead": x.shift(-2)}
+        )
 
     verdict = check_pipeline(noisy, s)
+    noisy_column, ahead = verdict.columns
+    assert noisy_column.status is Status.UNDECIDED
+    assert "non-deterministic: runs on equal input differ by up to 0.00" in noisy_column.detail
+    (reason,) = [r for r in verdict.reasons if "disagrees" in r]
+    assert re.fullmatch(
+        r"function disagrees with itself on equal input \(noisy by up to 0\.00\d+\): it reads a clock, draws without a "
+        "seed or remembers earlier calls; pass the time in as data, fix the seed, keep nothing between calls, and "
+        "check again",
+        reason,
+    )
+    assert verdict.evidence[2].ok is False
+    assert "repetition: " in verdict.evidence[2].detail
+    assert (ahead.status, ahead.reach) == (Status.REFUTED, 2)  # the other column is the same whenever it is run
+    assert verdict.witness.column == "ahead"
+    assert verdict.witness.replay()
+
+
+@pytest.mark.parametrize("late", range(2, 12))
+def test_a_clock_that_ticks_during_the_check_is_no_leak(late):
+    """Whichever call the clock ticks before, the unchanged input is run again afterwards, and tells."""
+    calls = itertools.count()
+
+    def stamped(x):
+        return x + (next(calls) >= late)
+
+    verdict = check_pipeline(stamped, np.arange(6.0), cuts=2)
+    assert verdict.status is Status.UNDECIDED
+    assert any("reads a clock" in r for r in verdict.reasons) == (late < next(calls))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_rare_draws_are_no_leaks(seed, share):
+    random = np.random.default_rng(seed)
+    assert check_pipeline(lambda x: x + (random.random() < share), np.arange(30.0)).status is Status.UNDECIDED
+
+
+def test_functions_that_use_the_room_of_their_result_again():
+    room = np.empty(30)
+
+    def ahead(x):
+        room[: len(x)] = np.append(x[1:], 0)
+        return room[: len(x)]
+
+    verdict = check_pipeline(ahead, np.arange(30.0) ** 2)
     assert verdict.status is Status.REFUTED
-    assert "non-deterministic" in verdict.columns[0].detail
-    assert any("disagrees with itself on equal input (y by up to 0.00" in r for r in verdict.reasons)
-    for _ in range(3):  # heavy tails are noise all the same
-        cauchy = check_pipeline(lambda x: x + np.random.default_rng().standard_cauchy(len(x)), s)
-        assert cauchy.status is Status.UNDECIDED
+    assert verdict.columns[0].reach == 1
+    assert verdict.witness.replay()
 
 
 def test_rounding_is_no_leak():
