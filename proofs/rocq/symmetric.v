@@ -6,9 +6,8 @@
                       characteristic polynomial of the arrowhead matrix [a, c; c^T, diag(d)]
       householder v   the reflection that swaps the first unit vector and the unit vector v
 
-    Headline theorems:
+    Headline theorem:
       T6  symmetric_spectrum     every symmetric matrix is W diag(d) W^T with W orthogonal
-      T6  symmetric_eigenvector  every symmetric matrix of positive size has an eigenvector
 
     The proof needs no complex numbers. Diagonalise all but the first row and column: what is left is an arrowhead
     matrix, whose secular polynomial is at most 0 at the largest d_j and at least 0 far out, so it has a root. That root

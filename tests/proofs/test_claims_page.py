@@ -11,7 +11,6 @@ from attnproof.proofs.claim import Claim, registry
 from attnproof.proofs.claims_page import main, page
 from attnproof.proofs.kernel import Development, GateReport, TheoremRow, kernel_evidence
 from attnproof.proofs.rocq_source import pins, sections
-from attnproof.symbolic.derivation import Lemma
 
 DOCS = Path(__file__).parents[2] / "docs"
 SOURCE = Development.packaged().sources["Claims.v"]
@@ -39,14 +38,6 @@ def test_every_pin_belongs_to_a_claim_of_the_kit() -> None:
     assert {pin.claim for pin in PINNED} <= set(registry())
 
 
-@pytest.mark.parametrize("claim", registry().values(), ids=lambda claim: claim.id)
-def test_lemmas_that_derivations_lean_on_are_closed_by_pinned_theorems(claim: Claim) -> None:
-    if claim.derive is None:
-        return
-    named = {step.theorem for step in claim.derive() if isinstance(step, Lemma) and step.theorem}
-    assert named <= {pin.name for pin in PINNED}
-
-
 def test_a_theorem_that_a_claim_names_but_nobody_pins_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     row = TheoremRow("T3", "rank.other", "True", (), 0.1, True, "closed under the global context")
     monkeypatch.setattr(kernel, "_packaged_report", lambda: GateReport((row,)))
@@ -58,7 +49,7 @@ def test_a_theorem_that_a_claim_names_but_nobody_pins_is_no_evidence(monkeypatch
 def test_every_headline_theorem_of_a_file_is_pinned_under_its_claim() -> None:
     pinned = {(pin.claim, pin.theorem) for pin in PINNED}
     for name, text in Development.packaged().sources.items():
-        header = text.partition("*)")[0].partition("Headline theorems:")[2].partition("\n\n")[0]
+        header = text.partition("*)")[0].partition("Headline theorem")[2].partition("\n\n")[0]
         for claim, theorem in re.findall(r"^ {6}(T\d+)\s+(\w+)", header, re.MULTILINE):
             assert (claim, f"{name.removesuffix('.v')}.{theorem}") in pinned
 
