@@ -7,62 +7,79 @@ Over the visible slots |∂y_t/∂v_j| ≤ max_s |F[s, j]|, and per component |�
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from .entries import Entries
-from .exact import Question
+from .exact import STRIP, Question
 from .support import NEVER, Scan
 from .verdict import LeakBound
 
-MOST = 1 << 24  # entries up to which every entry is looked at; beyond, the scan's block extremes bound them
-MOST_PAIRS = 1 << 28  # k² n up to which rows are compared pairwise; beyond, column ranges bound their distance
+MOST = 1 << 24  # entries up to which every entry is looked at in any case; beyond, the scan's block extremes may do
+MOST_PAIRS = 1 << 28  # k² n up to which rows are compared pairwise
 
 
-def leak_bound(cases: Iterable[Question], E: Entries, F: Entries, scans: tuple[Scan, Scan]) -> LeakBound:
-    """The bound over all given questions; `scans` are those of E and F, in this order."""
+def leak_bound(
+    cases: Iterable[Question], E: Entries, F: Entries, scans: tuple[Scan, Scan], every_entry: bool = False
+) -> LeakBound:
+    """The bound over all given questions; `scans` are those of E and F, in this order.
+
+    Beyond `MOST` entries it comes from the scan, larger than need be and free, unless `every_entry` asks for one more
+    pass over both.
+    """
     values, keys = 0.0, 0.0
     distances: dict[bytes, float] = {}  # of the rows of F, by the visible slots
-    for question in cases:
-        forbidden = question.rank > question.horizons.min()
-        if len(question.slots) * len(forbidden) > MOST:
-            part = _from_extremes(question, forbidden, scans)
-        else:
-            seen = question.slots.tobytes()
-            if seen not in distances:
-                distances[seen] = _distance(F.block(question.slots))
-            part = _from_entries(question, forbidden, E, F, distances[seen])
-        values, keys = max(values, part[0]), max(keys, part[1])
+    with np.errstate(over="ignore"):  # infinity is a bound
+        for question in cases:
+            forbidden = question.rank > question.horizons.min()
+            if len(question.slots) * len(forbidden) > MOST and not every_entry:
+                part = _from_extremes(question, forbidden, scans)
+            else:
+                seen = question.slots.tobytes()
+                if seen not in distances:
+                    distances[seen] = _distance(F, question.slots)
+                part = _from_entries(question.slots, forbidden, E, F, distances[seen])
+            values, keys = max(values, part[0]), max(keys, part[1])
     return LeakBound(values, keys)
 
 
 def _from_entries(
-    question: Question, forbidden: np.ndarray, E: Entries, F: Entries, distance: float
+    slots: np.ndarray, forbidden: np.ndarray, E: Entries, F: Entries, distance: float
 ) -> tuple[float, float]:
-    f, e = F.block(question.slots), E.block(question.slots)
-    seen = np.abs(f[:, forbidden])
-    largest = seen.max() if seen.size else 0
-    future = e[:, forbidden]
-    if not future.size:
-        return _up(largest, 0), 0.0
-    if e.dtype != object:
-        future = future.astype(np.float64)
-    spread = (future.max(axis=0) - future.min(axis=0)).max()
+    columns = np.flatnonzero(forbidden)
+    largest = max((abs(x).max() for x in _strips(F, slots, columns)), default=0)
+    spread = max(((x.max(axis=0) - x.min(axis=0)).max() for x in _strips(E, slots, columns)), default=0)
     return _up(largest, 0), _product(spread, distance, len(forbidden))
 
 
-def _distance(f: np.ndarray) -> float:
-    """An upper bound on the largest Σ_i |F[s, i] − F[u, i]|, up to the rounding that `_product` allows for."""
-    k, n = f.shape
-    if f.dtype == object:
-        rows = [row for row in f if len(row)]
+def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray) -> Iterator[np.ndarray]:
+    """These rows and columns, some columns at a time, as float64 or Fractions."""
+    wide = max(1, STRIP // len(slots))
+    for start in range(0, len(columns), wide):
+        block = entries.block(slots, columns[start : start + wide])
+        yield block if block.dtype == object else block.astype(np.float64)
+
+
+def _distance(F: Entries, slots: np.ndarray) -> float:
+    """An upper bound on the largest Σ_i |F[s, i] − F[u, i]|, up to the rounding that `_product` allows for.
+
+    Exact while pairs of rows are few; beyond, it is at most the sum of the columns' ranges, and at most the sum of the
+    two largest Σ_i |F[s, i]|.
+    """
+    k, n = len(slots), F.shape[1]
+    if F.is_exact:
+        rows = [row for row in F.block(slots) if len(row)]
         gaps = [sum(abs(x - y) for x, y in zip(a, b, strict=True)) for s, a in enumerate(rows) for b in rows[:s]]
         return _up(max(gaps, default=0), 0)
-    f = f.astype(np.float64)
-    if k * k * n > MOST_PAIRS:
-        return float((f.max(axis=0) - f.min(axis=0)).sum())
-    return max((float(np.abs(f[s + 1 :] - f[s]).sum(axis=1).max()) for s in range(k - 1)), default=0.0)
+    if k * k * n <= MOST_PAIRS:
+        f = F.block(slots).astype(np.float64)
+        return max((float(np.abs(f[s + 1 :] - f[s]).sum(axis=1).max()) for s in range(k - 1)), default=0.0)
+    ranges, sizes = 0.0, np.zeros(k)
+    for f in _strips(F, slots, np.arange(n)):
+        ranges += float((f.max(axis=0) - f.min(axis=0)).sum())
+        sizes += np.abs(f).sum(axis=1)
+    return min(ranges, float(np.sort(sizes)[-2:].sum()))
 
 
 def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan, Scan]) -> tuple[float, float]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from .entries import BITS
 from .exact import Question
+from .floats import rounding
 from .separate import Head
 from .witness import ProjectionWitness
 
@@ -59,7 +60,9 @@ def condition(hidden: Hidden, question: Question, dtype: str) -> str:
     slots = question.slots[hidden.members]
     assert question.bias is not None
     largest = float(np.abs(question.bias).max())
-    room = (hidden.gap - theta - 2 * unit * largest) / (2 * (1 + unit))
+    exact = np.array_equal(rounding(dtype)(question.bias).astype(np.float64), question.bias)
+    roundings = 2 if exact else 4  # of a bias: in the sum with its score, and before that into the type
+    room = (hidden.gap - theta - roundings * unit * largest) / (2 * (1 + unit))
     names = (
         f"slot {slots[0]}" if len(slots) == 1 else f"slots {', '.join(map(str, slots[:6]))}{', …' * (len(slots) > 6)}"
     )

@@ -86,7 +86,7 @@ def breaking_input(question: Question, head_of: Head, dtype: str, columns: Candi
         return None  # a lone slot has weight 1 in floats too, and values that are all 0 stay 0
     for query, position, keys, values in _proposals(question, head_of, dtype, columns):
         witness = head_of.witness(query, position, keys, values, dtype)
-        if not _representable(witness, dtype):
+        if not representable(witness, dtype):
             continue
         before, after = witness.outputs
         if np.isfinite(before) and np.isfinite(after) and before != after:
@@ -148,7 +148,7 @@ def _proposals(
             yield query, j, {**keys, j: (change[0], change[1] * unit("E", j))}, values
 
 
-def _representable(witness: ProjectionWitness, dtype: str) -> bool:
+def representable(witness: ProjectionWitness, dtype: str) -> bool:
     """Whether every number of the witness is one of the float type, so that nothing rounds before the head runs."""
     to = rounding(dtype)
     tables = (witness.keys, witness.values, witness.E, witness.F)

@@ -21,9 +21,9 @@ class SafeMask:
     The rule takes O(r) memory; only `to_array` holds (queries, r). There is in general no largest mask that is safe by
     T11, which also lets things cancel.
 
-    Attributes: `release` (r,): the position, among those that the slot reads, that becomes available last, −1 for a
-    slot that reads nothing; under the prefix boundary, `visible(t, s)` iff `release[s] <= t`. `boundary`, `slots`,
-    `queries`.
+    Attributes: `release` (r,): the position that becomes available with the last of what the slot reads (the last such
+    position where times are equal), −1 for a slot that reads nothing; under the prefix boundary, the last position that
+    it reads, and `visible(t, s)` iff `release[s] <= t`. `boundary`, `slots`, `queries`.
 
     >>> mask = largest_safe_mask([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]])
     >>> mask.release.tolist(), mask.starved, mask.staleness.tolist()

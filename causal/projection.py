@@ -169,7 +169,7 @@ class Findings:
     """What the questions of a case gave, before it is put into a verdict."""
 
     witness: ProjectionWitness | None = None
-    by_cancellation: list[Question] = field(default_factory=list)
+    by_cancellation: list[tuple[Question, Question]] = field(default_factory=list)  # in whole, and without hidden slots
     hidden: list[tuple[Question, Any]] = field(default_factory=list)
 
 
@@ -179,12 +179,12 @@ def _judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
     for question in case.questions():
         witness = case.leak(question)
         if witness is None:
-            found.by_cancellation.append(question)
+            found.by_cancellation.append((question, question))
         elif not _hide(case, question, found):
             found.witness = _loudest(case, question, witness)
             break
     seconds = time.perf_counter() - start
-    bound = leak_bound(case.questions(), case.keys, case.values, case.scans)
+    bound = leak_bound(case.questions(), case.keys, case.values, case.scans, every_entry=tolerance > 0)
     base = replace(base, leak_bound=bound)
     if found.witness is not None:
         return _refuted(case, base, found.witness, bound, tolerance, seconds)
@@ -205,7 +205,7 @@ def _hide(case: Case, question: Question, found: Findings) -> bool:
         if supported or case.leak(rest) is None:
             found.hidden.append((question, hidden))
             if not supported:
-                found.by_cancellation.append(rest)
+                found.by_cancellation.append((question, rest))
             return True
     return False
 
@@ -295,18 +295,22 @@ def _conditional(case: Case, base: Verdict, found: Findings, seconds: float) -> 
     )
 
 
-def _real_arithmetic(case: Case, cases: list[Question]) -> Condition:
-    from .floats import breaking_input, candidates
+def _real_arithmetic(case: Case, cases: list[tuple[Question, Question]]) -> Condition:
+    from .floats import breaking_input, candidates, representable
     from .separate import Head
 
     witness = None
-    for question in cases[:4]:
-        head = Head(case.keys, case.values, question.slots, question.bias)
-        keys, values = case.decider.columns(question.slots)
-        witness = breaking_input(question, head, case.dtype, candidates(question, keys, values))
+    for whole, kept in cases[:4]:
+        head = Head(case.keys, case.values, kept.slots, kept.bias)
+        keys, values = case.decider.columns(kept.slots)
+        witness = breaking_input(kept, head, case.dtype, candidates(kept, keys, values))
+        if witness is not None and whole is not kept:  # the head has the hidden slots, too: they must weigh nothing
+            every = Head(case.keys, case.values, whole.slots, whole.bias)
+            told = every.witness(witness.query, witness.position, witness.keys, witness.values, case.dtype)
+            witness = told if representable(told, case.dtype) and told.outputs == witness.outputs else None
         if witness is not None:
             break
-    count = sum(len(question.queries) for question in cases)
+    count = sum(len(whole.queries) for whole, _ in cases)
     queries = "1 query is" if count == 1 else f"{count} queries are"
     return Condition(f"real arithmetic: {queries} safe because terms cancel, which rounding can undo", witness)
 

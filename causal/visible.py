@@ -116,6 +116,8 @@ def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None
                 f"visible = {visible!r} is unknown; pass 'largest', a (queries, r) array, a SafeMask or None"
             )
         return visible
+    if isinstance(visible, np.ma.MaskedArray):
+        raise TypeError("visible is a masked array, and a masked entry says nothing; pass visible.filled(False)")
     array = np.asarray(visible) if isinstance(visible, (list, tuple)) else _host_mask(visible)
     if array.ndim == 1 and array.size == 0 and isinstance(visible, (list, tuple)):
         array = array.reshape(0, slots).astype(bool)
@@ -129,13 +131,15 @@ def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None
             f"visible has dtype {array.dtype}, in which 0 could mean hidden or no bias; "
             "pass booleans (True is visible) or floats (an additive bias, -inf is hidden)"
         )
-    bad = np.argwhere(np.isnan(array) | (array == np.inf))
+    with np.errstate(over="ignore"):
+        bias = array.astype(np.float64)
+    bad = np.argwhere(np.isnan(array) | (array == np.inf) | (np.isinf(bias) & np.isfinite(array)))
     if len(bad):
         t, s = bad[0]
         raise ValueError(
-            f"visible[{t}, {s}] = {array[t, s]} is no bias; pass -inf for hidden and a finite number otherwise"
+            f"visible[{t}, {s}] = {array[t, s]} is no bias; pass -inf for hidden and a finite float64 otherwise"
         )
-    return array.astype(np.float64)
+    return bias
 
 
 def _host_mask(visible: Any) -> np.ndarray:
@@ -176,6 +180,8 @@ def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | 
     from .mask import SafeMask
 
     if boundary is None and isinstance(given, SafeMask) and given.boundary.n == n:
+        if given.boundary.kind == "prefix":  # its queries may stand at the start
+            return given.boundary
         return Boundary.prefix(n, given.queries) if given.queries <= n else given.boundary
     queries = queries_of(given)
     if boundary is None and queries == 0 and n > 0:

@@ -301,6 +301,25 @@ def test_leak_bound_by_hand():
     assert exact_keys <= Fraction(bound.keys) < exact_keys * (1 + Fraction(1, 10**12))
 
 
+@pytest.mark.parametrize("layout", ["slots-first", "positions-first"])
+def test_the_bound_of_a_large_projection_is_as_tight_as_a_tolerance_needs(layout, monkeypatch):
+    """Block means, disjoint: two rows are 2 apart, whatever their number; the scan alone does not know that."""
+    from attnproof.causal import bounds
+
+    monkeypatch.setattr(bounds, "MOST", 100)
+    monkeypatch.setattr(bounds, "MOST_PAIRS", 100)
+    F = block_means(64, 8)
+    F = F if layout == "slots-first" else F.T
+    free = check_projection(F, layout=layout).leak_bound
+    close = check_projection(F, layout=layout, tolerance=1e-9).leak_bound
+    assert free.keys > close.keys
+    assert close.values == 1 / 8
+    assert 1 / 16 <= close.keys <= 1 / 16 * (1 + 1e-12)
+    for huge in (F * 1e308, -F * 1e308):
+        with np.errstate(over="raise"):
+            assert check_projection(huge, layout=layout, tolerance=1e-9).leak_bound.keys == np.inf
+
+
 def test_a_tolerance_is_conditional_at_best():
     F = np.array([[1, 1e-6], [1, 0]])
     E = np.ones((2, 2))
@@ -402,6 +421,31 @@ def test_the_largest_score_that_a_bias_survives():
         assert np.exp(loud - loud.max())[1] > 0
 
 
+def test_a_bias_that_the_type_cannot_hold_is_rounded_once_more():
+    """In float32 these biases become multiples of 16, and at scores of ±8.34 the weight of the second slot is not 0."""
+    bias = np.array([[-134217998.17403483, -134218134.87098122], [0, 0]])
+    text = check_projection(np.eye(2, dtype=np.float32), layout="slots-first", visible=bias).conditions[0].text
+    limit = float(text.rsplit("≤ ", 1)[1])
+    score = np.float32(8.34)
+    biased = np.array([-score, score], np.float32) + bias[0].astype(np.float32)
+    assert np.exp(biased - biased.max())[1] > 0
+    assert limit < 8.34
+
+
+def test_what_cancellation_breaks_is_shown_for_all_that_the_query_sees():
+    """Slots 0 and 1 cancel; slot 2 leaks and is hidden by its bias. The input that breaks rounding has all three."""
+    F = np.array([[1.0, 1.0], [3.0, -1.0], [0.0, 1.0]])
+    verdict = check_projection(
+        F, np.array([[1.0, 0], [1, 0], [0, 0]]), layout="slots-first", visible=np.array([[0, 0, -1e6], [0, 0, 0]])
+    )
+    assert verdict.status.name == "PROVED_IF"
+    hidden, cancelled = verdict.conditions
+    assert "hides slot 2" in hidden.text
+    assert "real arithmetic" in cancelled.text
+    assert cancelled.counterexample.slots == (0, 1, 2)
+    assert cancelled.counterexample.replay()
+
+
 def test_underflow_margins_are_those_of_the_types():
     from attnproof.causal.finite_bias import UNDERFLOW
 
@@ -455,6 +499,16 @@ BAD_MASKS = [
     ("all", ValueError, "visible = 'all' is unknown; pass 'largest', a"),
     (3, TypeError, r"visible is of type int; pass a \(queries, r\) array, a SafeMask, 'largest' or None"),
     (np.ones((9, 2), bool), ValueError, "visible has 9 queries, more than n = 4 positions; pass a boundary"),
+    (
+        np.ma.masked_array(np.ones((4, 2), bool), np.eye(4, 2)),
+        TypeError,
+        "visible is a masked array, and a masked entry",
+    ),
+    (
+        np.full((4, 2), -(np.longdouble(10) ** 4000)),
+        ValueError,
+        "is no bias; pass -inf for hidden and a finite float64",
+    ),
 ]
 
 
@@ -504,6 +558,19 @@ def test_a_mask_of_one_projection_under_another_boundary(F, G, k, lag):
     assert rule.status is table.status
     assert rule.starved == table.starved
     assert rule.witness == table.witness
+
+
+def test_a_mask_keeps_the_place_of_its_queries():
+    """No boundary given: the mask's own, if it is a prefix boundary, with its queries at the start or at the end."""
+    F = block_means(8, 2)
+    for align in ("start", "end"):
+        mask = largest_safe_mask(F, boundary=Boundary.prefix(8, queries=3, align=align))
+        verdict = check_projection(F, visible=mask)
+        assert verdict.boundary == mask.boundary
+        assert tuple(verdict.starved) == tuple(mask.starved)
+    other = block_means(8, 4)  # releases later: seen too early by the queries at the start alone
+    mask = largest_safe_mask(np.eye(2, 8), boundary=Boundary.prefix(8, queries=3, align="start"))
+    assert check_projection(other, visible=mask).status.name == "REFUTED"
 
 
 def test_strict_boundaries_say_where_queries_come_from():
