@@ -24,6 +24,12 @@ Rule = Callable[..., Any]
 DOCUMENTS = "documents"
 LARGEST_REPLAY = 2_048
 
+# Words that SMT-LIB or its theory of integers has taken, or that the text of a question defines.
+RESERVED = {
+    *("_", "abs", "and", "as", "distinct", "div", "exists", "false", "forall", "is_int", "ite", "let", "match", "mod"),
+    *("not", "or", "par", "quotient", "times", "to_int", "to_real", "true", "xor"),
+}
+
 
 @dataclass(frozen=True)
 class Matrices:
@@ -153,8 +159,10 @@ class Family:
         using: dict[str, Any] = {}
         starts = []
         for name, least in self.parameters.items():
-            if not name.isidentifier() or name in variables:
-                raise ValueError(f"parameters names {name!r}; use an identifier other than n, t, j, s")
+            if not (name.isidentifier() and name.isascii()) or name in variables or name.startswith("start_"):
+                raise ValueError(f"parameters names {name!r}; use an ASCII identifier other than n, t, j, s, start_…")
+            if name in RESERVED:
+                raise ValueError(f"parameters names {name!r}, a word that SMT-LIB has taken; use another identifier")
             if least == DOCUMENTS:
                 starts.append(name)
                 using[name] = lambda x, name=name: application(name, x)
@@ -210,7 +218,7 @@ class Family:
         return None if self.slots is None else self.call("slots", n, using=using)
 
     def matrices(self, n: int, slots: int | None = None, **values: Any) -> Matrices:
-        """The member of size n: the rules called with integers.
+        """The member of size n: the rules called with NumPy's integers, of whose comparisons `~` is the negation.
 
         `values` give every parameter; a `documents` parameter takes the documents' lengths. `slots` is needed where the
         family has no `slots` rule. Raises ValueError when a size or value does not fit.
@@ -226,24 +234,29 @@ class Family:
             elif values[name] < least:
                 raise ValueError(f"{name} = {values[name]} is below its least value {least}; pass at least that")
             else:
-                using[name] = int(values[name])
-        r = slots if self.slots is None else int(self._slots(int(n), using))
+                using[name] = np.int64(values[name])
+        n = np.int64(n)
+        r = slots if self.slots is None else int(self._slots(n, using))
         if r is None:
             raise ValueError("slots is unknown for this family; pass slots=… or give the family a rule for it")
         t, j, s = np.arange(n)[:, None], np.arange(n)[None, :], np.arange(max(r, 0))
-        support = np.broadcast_to(
-            _boolean("reads", self.call("reads", s[:, None], j, int(n), using=using)), (len(s), n)
-        )
-        visible = np.broadcast_to(_boolean("sees", self.call("sees", t, s[None, :], int(n), using=using)), (n, len(s)))
+        support = np.broadcast_to(_boolean("reads", self.call("reads", s[:, None], j, n, using=using)), (len(s), n))
+        visible = np.broadcast_to(_boolean("sees", self.call("sees", t, s[None, :], n, using=using)), (n, len(s)))
         return Matrices(np.array(support), np.array(visible))
+
+    def concrete(self, n: int, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What the rules are called with at size n: NumPy's integers, and functions for documents of given lengths."""
+        return {
+            k: first_positions(v, n) if self.parameters.get(k) == DOCUMENTS else np.int64(v) for k, v in values.items()
+        }
 
     def relation(self, n: int, **values: Any) -> Boundary:
         """The boundary of the member of size n."""
         if self.boundary is None:
             return Boundary.prefix(n)
-        using = {k: first_positions(v, n) if self.parameters.get(k) == DOCUMENTS else v for k, v in values.items()}
         t, j = np.arange(n)[:, None], np.arange(n)[None, :]
-        allowed = np.array(np.broadcast_to(_boolean("boundary", self.allowed(t, j, n, using)), (n, n)))
+        using = self.concrete(n, values)
+        allowed = np.array(np.broadcast_to(_boolean("boundary", self.allowed(t, j, np.int64(n), using)), (n, n)))
         return Boundary.prefix(n) if np.array_equal(allowed, np.tri(n, dtype=bool)) else Boundary.relation(allowed)
 
 
@@ -290,7 +303,8 @@ def check_family(
     "documents" makes the argument a function from a position to the first position of its document, for any documents.
 
     PROVED when Z3 and cvc5 both find that no counterexample exists; REFUTED with a `FamilyWitness` of the smallest n;
-    UNDECIDED when the solvers give up, which happens only to rules that multiply or divide by parameters.
+    UNDECIDED when the solvers give up, which happens only to rules that multiply or divide by parameters, or when the
+    smallest counterexample has more than 2,048 positions.
     `details["smtlib"]` holds the texts that were decided.
 
     Raises TypeError naming an operation that rules may not use, ImportError when the extra `smt` is missing.
@@ -314,9 +328,9 @@ def check_family(
         smtlib[aspect] = answer.text + "(check-sat)\n"
         if answer.status == "unsat":
             continue
-        found = _counterexample(family, aspect, problem, answer) if answer.status == "sat" else None
-        if found is None:
-            reasons.append(f"{aspect} is open: neither proved nor refuted by a counterexample that replays")
+        found = _counterexample(family, aspect, problem, answer) if answer.status == "sat" else "the solvers gave up"
+        if isinstance(found, str):
+            reasons.append(f"{aspect} is open, neither proved nor refuted by a counterexample that replays: {found}")
             status = Status.UNDECIDED if status is Status.PROVED else status
             continue
         witness, more = found
@@ -390,12 +404,12 @@ def _some_documents(n: int, shift: int) -> list[int]:
 
 def _counterexample(
     family: Family, aspect: str, problem: Problem, answer: Answer
-) -> tuple[FamilyWitness, list[Evidence]] | None:
-    """The smallest member that fails as a witness, with evidence that none is smaller; None if it does not replay."""
+) -> tuple[FamilyWitness, list[Evidence]] | str:
+    """The smallest member that fails as a witness, with evidence that none is smaller; or why there is none."""
     model, smallest = _smallest(problem, dict(answer.model or {}))
     n = model["n"]
     if n > LARGEST_REPLAY:
-        return None
+        return f"the smallest found has n = {n:,}, too large to replay"
     values: dict[str, Any] = {}
     for name, least in family.parameters.items():
         if least == DOCUMENTS:
@@ -406,15 +420,17 @@ def _counterexample(
     t, j = model["t"], model["j"]
     evidence = [Evidence("solver", smallest, f"no smaller n than {n}")]
     if aspect == "completeness":
-        using = {k: first_positions(v, n) if family.parameters[k] == DOCUMENTS else v for k, v in values.items()}
-        named = int(family.call("covers", t, j, n, using=using))
+        using = family.concrete(n, values)
+        named = int(family.call("covers", np.int64(t), np.int64(j), np.int64(n), using=using))
         member = family.matrices(n, slots=max(named, 0) + 1, **values)
         gap = FamilyWitness(t, j, named, n, values, member.support, member.visible, None)
-        return (gap, [*evidence, Evidence("replay", True, gap.describe())]) if gap.replay() else None
+        if not gap.replay():
+            return f"the one found does not, {gap.describe()}"
+        return gap, [*evidence, Evidence("replay", True, gap.describe())]
     member = family.matrices(n, slots=model["s"] + 1, **values)
     leak = _leak(member, family.relation(n, **values))
     if leak is None:
-        return None
+        return f"the one found, at n = {n}, does not"
     query, position, slot, found = leak
     witness = FamilyWitness(query, position, slot, n, values, member.support, member.visible, found)
     return witness, [*evidence, Evidence("replay", witness.replay(), "the member replays through check_projection")]

@@ -381,6 +381,10 @@ def choose(condition: Any, then: Any, otherwise: Any) -> Any:
     if not isinstance(condition, Formula):
         if isinstance(condition, (bool, np.bool_)):
             return then if condition else otherwise
+        if np.asarray(condition).dtype != np.bool_:  # ~True is -2, which would pass for true
+            _refuse(
+                f"choose({condition!r}, …)", "give it a comparison, of which ~ is taken only where it has an unknown"
+            )
         return np.where(condition, then, otherwise)
     if isinstance(then, (Formula, bool)) or isinstance(otherwise, (Formula, bool)):
         return (condition & then) | (~condition & otherwise)

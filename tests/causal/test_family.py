@@ -6,7 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from attnproof.causal.family import Family, FamilyWitness, check_family, first_positions, smtlib
+from attnproof.causal import family
+from attnproof.causal.family import RESERVED, Family, FamilyWitness, check_family, first_positions, smtlib
 from attnproof.causal.presburger import choose
 from attnproof.causal.verdict import Status, Verdict, Witness
 from hypothesis import given, settings
@@ -259,7 +260,19 @@ ERRORS = [
     (
         {"reads": lambda s, j, n: j == s, "sees": lambda t, s, n: s <= t, "parameters": {"n": 1}},
         ValueError,
-        r"parameters names 'n'; use an identifier other than n, t, j, s",
+        r"parameters names 'n'; use an ASCII identifier other than n, t, j, s, start_…",
+    ),
+    *(
+        (
+            {"reads": lambda s, j, n: j == s, "sees": lambda t, s, n: s <= t, "parameters": {name: 1}},
+            ValueError,
+            message,
+        )
+        for name, message in [
+            ("größe", "parameters names 'größe'; use an ASCII identifier"),
+            ("start_0", "parameters names 'start_0'; use an ASCII identifier"),
+            *((word, f"parameters names '{word}', a word that SMT-LIB has taken") for word in ("div", "times", "let")),
+        ]
     ),
     (
         {"reads": lambda s, j, n: j == s, "sees": lambda t, s, n: s <= t, "parameters": {"p": "one"}},
@@ -267,6 +280,50 @@ ERRORS = [
         r"parameters\['p'\] = 'one'; give its least value, a whole number, or 'documents'",
     ),
 ]
+
+
+@pytest.mark.parametrize("word", sorted(RESERVED))
+def test_the_words_refused_are_those_that_the_solvers_do_not_take(word, monkeypatch):
+    """A name that is refused without need would be a nuisance; each of these breaks the text for some solver."""
+    monkeypatch.setattr(family, "RESERVED", frozenset())
+
+    def breaks(reads, least):
+        try:
+            check_family(reads, lambda t, s, n: s <= t, parameters={word: least})
+        except Exception:  # of whatever kind the solver raises
+            return True
+        return False
+
+    as_number = breaks(lambda s, j, n, **given: j // given[word] == s, 1)
+    assert as_number or breaks(lambda s, j, n, **given: given[word](j) == s, "documents")
+
+
+def test_a_name_that_no_solver_has_taken_is_a_parameter():
+    widths = {"parameters": {"implies": 1}}
+    assert check_family(lambda s, j, n, implies: j // implies == s, lambda t, s, n, implies: s < t // implies, **widths)
+    documents = {"parameters": {"first": "documents"}}
+    assert check_family(lambda s, j, n, first: first(j) == s, lambda t, s, n, first: s < first(t), **documents)
+
+
+def test_negation_on_integers_is_that_of_formulas():
+    """`~True` is −2 in Python, which counts as true; the rules are called with NumPy's integers, `choose` is strict."""
+    odd = Family(
+        lambda s, j, n, w: ~(w > s) & (j == s), lambda t, s, n, w: s <= t, lambda n: n, None, None, None, {"w": 1}
+    )
+    assert odd.matrices(4, w=2).support.tolist() == [[False] * 4] * 2 + np.eye(4, dtype=bool)[2:].tolist()
+    verdict = check_family(
+        lambda s, j, n: j == s, lambda t, s, n: s <= t, covers=lambda t, j, n: choose(~(t > j + 2), j, j + 1)
+    )
+    assert verdict.status is Status.REFUTED
+    assert verdict.witness.describe() == "at n = 4, slot 1 does not show position 0 to query 3 (another slot does)"
+    with pytest.raises(TypeError, match=r"choose\(-2, …\) is not supported .*; give it a comparison"):
+        choose(~(3 > 2), 1, 2)
+
+
+def test_a_counterexample_too_large_to_replay_is_named():
+    verdict = check_family(lambda s, j, n: j == s + 3000, lambda t, s, n: s <= t)
+    assert verdict.status is Status.UNDECIDED
+    assert verdict.reasons[0].endswith("that replays: the smallest found has n = 3,001, too large to replay")
 
 
 @pytest.mark.parametrize(("rules", "error", "message"), ERRORS)
