@@ -16,8 +16,8 @@ from .blame import failure_message
 from .boundary import Boundary
 from .model_run import Case, Finding, operations_named, worst
 from .model_witness import ModelWitness
+from .modules import modules_of, named_parameters
 from .program import MODES, ModelError, Program, need_torch
-from .state import modules_of, named_parameters
 from .verdict import NotProvedError, Status, Verdict, accept_or_raise, versions_of
 
 __all__ = ["ModelError", "ModelWitness", "assert_causal", "check_model"]

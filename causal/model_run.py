@@ -123,7 +123,7 @@ class Case:
             )
 
         def index(trace: Trace) -> int:
-            return next((i for i, o in enumerate(trace.outputs) if o.path == self.seen.path), 0)
+            return next(i for i, o in enumerate(trace.outputs) if o.path == self.seen.path)
 
         try:
             with p.prepared(self.setting):
@@ -433,6 +433,10 @@ class Case:
             )
             for read in (r for r in attempt.trace.reads if r.source == "input"):
                 first.append(f"the program reads a value that depends on the input: {read.operation}")
+            first += [
+                f"an exact 0 or −∞ meets a number that is not finite at {op}, which the proof excludes"
+                for op in attempt.trace.breaches
+            ]
             first += [f"no rule for {operation}" for operation in attempt.trace.unknown]
             if attempt.reach.suspects is not None:
                 t, j = self._first_suspect(attempt.reach.suspects)

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .modules import Snapshot, in_mode, modules_of, restored, seeded
 from .precision import in_float64, parameters_as, wider
-from .state import Snapshot, in_mode, modules_of, restored, seeded
 from .trace.tree import leaves
 
 if TYPE_CHECKING:

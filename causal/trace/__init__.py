@@ -130,6 +130,7 @@ class Trace:
       reads: values that left the tensors for Python and were not constants.
       conditions: finite masks (and denominators) that the intervals rest on; empty when `finite_masks=False`.
       parameter_zeros: names of parameters whose zeros removed a dependency; only with `parameters="stored"`.
+      breaches: operations at which an exact 0 (or −∞) met a number that is not finite, in this very run.
       starved: operations in which a row of a softmax saw nothing at all, with the row's index.
       written: names of parameters and buffers of the model, and "input", that the run wrote data into.
       assumptions: sentences that a proof from this run rests on.
@@ -142,6 +143,7 @@ class Trace:
     reads: tuple[Read, ...] = ()
     conditions: tuple[MaskCondition, ...] = ()
     parameter_zeros: tuple[str, ...] = ()
+    breaches: tuple[Operation, ...] = ()
     starved: tuple[tuple[Operation, int], ...] = ()
     written: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -150,10 +152,11 @@ class Trace:
 
     @property
     def complete(self) -> bool:
-        """Whether no value that depends on the chosen input left the tensors, so that the intervals hold for all
-        inputs.
+        """Whether no value that depends on the chosen input left the tensors and the run kept to the assumptions.
+
+        Then the intervals hold for all inputs.
         """
-        return not any(read.source == "input" for read in self.reads)
+        return not self.breaches and not any(read.source == "input" for read in self.reads)
 
 
 @dataclass(frozen=True)

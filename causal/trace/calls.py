@@ -50,6 +50,7 @@ class TorchCall:
         self.tracer, self.info, self.args, self.kwargs = tracer, info, args, kwargs
         self.name = info.name
         self.value: Any = None
+        self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
         self._operands: dict[int, TorchOperand] = {}
         self._flat: list[TorchOperand] | None = None
 
@@ -104,6 +105,7 @@ class TorchCall:
 
     def zeros_used(self, *operands: TorchOperand) -> None:
         """Zeros of these operands removed a dependency."""
+        self.killed = True
         for operand in operands:
             if operand.memory is not None:
                 self.tracer.parameter_zeros |= operand.memory.sources
@@ -127,6 +129,14 @@ class TorchCall:
         if where.any():
             self.tracer.mask_condition(self.info.name, value.dtype, constant, alone)
         return compress(where)
+
+    def must_be_finite(self, operand: TorchOperand) -> None:
+        """Exact zeros kill numbers of this operand, which holds for finite ones only."""
+        value = operand.value
+        if value.is_floating_point() and not bool(value.isfinite().all()):
+            where = torch.from_numpy(np.array(operand.shadow.kind < FIXED)).to(value.device)
+            if bool((~value.isfinite() & where).any()):
+                self.tracer.broken(self.info.name)
 
     def nonzero_denominator(self) -> None:
         """An exact 0 is divided by a value that is taken not to be 0; records the condition."""

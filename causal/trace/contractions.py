@@ -63,10 +63,10 @@ def sweep(zero: Array, value: Array, empty: int, reduce: np.ufunc) -> Array:
 def contract(call: Any, a: Any, b: Any, x: Shadow, y: Shadow) -> tuple[Array, Array, Array]:
     """lo, hi, kind of the product of x (…, i, k) and y (…, k, j); the operands are told when their zeros count."""
     zx, zy = x.kind == ZERO, y.kind == ZERO
-    if zx.any() and y.kind.min() < FIXED:
-        call.zeros_used(a)
-    if zy.any() and x.kind.min() < FIXED:
-        call.zeros_used(b)
+    for zero, killer, killed, s in ((zx, a, b, y), (zy, b, a, x)):
+        if zero.any() and s.kind.min() < FIXED:
+            call.zeros_used(killer)
+            call.must_be_finite(killed)
     zy_t = np.swapaxes(zy, -1, -2)
 
     def both(p: Array, q: Array, empty: int, reduce: np.ufunc) -> Array:

@@ -8,7 +8,9 @@ functions run eagerly.
 from __future__ import annotations
 
 import _thread
+import contextlib
 import gc
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,12 +20,17 @@ from typing import Any
 
 import torch
 import torch.overrides
+import torch.utils._python_dispatch
+import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
 
 from .tracer import PLAIN_TYPES, Tracer
 
-DOORS = ("numpy", "tolist", "__array__", "__dlpack__", "__repr__", "__format__", "data_ptr", "__reduce_ex__")
-STORAGE = ("data_ptr", "tolist", "__getitem__", "__iter__", "__reduce__")  # of an untyped storage: raw bytes
+WINDOWS = ("numpy", "__array__", "__dlpack__", "data_ptr", "const_data_ptr")  # what they give shows later writes, too
+DOORS = (*WINDOWS, "tolist", "__repr__", "__format__", "__reduce_ex__")
+# of an untyped storage: raw bytes, for Python, a file or another process
+STORAGE = ("data_ptr", "tolist", "__getitem__", "__iter__", "__reduce__", "_write_file", "_share_fd_cpu_")
+STORAGE += ("_share_filename_cpu_", "_swap_data_ptr_", "_set_from_file")
 # Constructors that take numbers out of 0-d tensors in a list, and index lists, without dispatching a read.
 FROM_LISTS = {"tensor", "as_tensor", "asarray", "new_tensor", "new", "sparse_coo_tensor", "__getitem__", "__setitem__"}
 NUMBERS = {"__float__", "__int__", "__index__", "__bool__", "__complex__"}
@@ -47,10 +54,11 @@ class Constructors(TorchFunctionMode):
         elif name == "tensor_split":  # the places to split at are read through a raw pointer
             self.tracer.read_in_python([*args[1:], *(kwargs or {}).values()], f"Tensor.{name}()")
         elif name in FROM_LISTS:
-            lists = [v for v in (*args, *(kwargs or {}).values()) if isinstance(v, (list, tuple))]
+            given = [*args, *(kwargs or {}).values()]
+            lists = [v for v in given if not isinstance(v, torch.Tensor)]
             if name in ("__getitem__", "__setitem__"):  # a tuple of tensors is an index, a list of them a constructor
                 lists = [v for index in lists for v in (index if isinstance(index, tuple) else [index])]
-                lists = [v for v in lists if isinstance(v, list)]
+                lists = [v for v in lists if not isinstance(v, torch.Tensor)]
             self.tracer.read_in_python(lists, f"{name}() of a list of tensors")
         return func(*args, **(kwargs or {}))
 
@@ -58,29 +66,63 @@ class Constructors(TorchFunctionMode):
 @contextmanager
 def watched(tracer: Tracer) -> Iterator[None]:
     """While it is open, the doors report to the tracer, and tensors made during the run can be told from older ones."""
-    originals = {name: getattr(torch.Tensor, name) for name in DOORS}
+    patches: list[tuple[Any, str, Any]] = []
 
-    def door(name: str) -> Callable[..., Any]:
-        def through(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-            tracer.escaped(self, f"Tensor.{name}()")
-            return originals[name](self, *args, **kwargs)
+    def watch(owner: Any, name: str, report: Callable[..., None]) -> None:
+        """Before the call, `report` is given its arguments."""
+        original = getattr(owner, name)
 
-        return through
-
-    def unseen(original: Callable[..., Any], what: str = "work in another thread") -> Callable[..., Any]:
         def through(*args: Any, **kwargs: Any) -> Any:
-            tracer.out_of_sight(what)
+            report(*args)
             return original(*args, **kwargs)
 
-        return through
+        patches.append((owner, name, through))
 
-    patches: list[tuple[Any, str, Any]] = [(torch.Tensor, name, door(name)) for name in DOORS]
-    patches += [(torch.Tensor, name, unseen(getattr(torch.Tensor, name), f"Tensor.{name}()")) for name in CALLBACKS]
-    patches += [(owner, name, unseen(getattr(owner, name))) for owner, name in THREADS]
-    storage = torch.UntypedStorage
+    def unseen(owner: Any, name: str, what: str) -> None:
+        watch(owner, name, lambda *_: tracer.out_of_sight(what))
+
+    def door(name: str) -> Callable[..., None]:
+        return lambda tensor, *_: tracer.escaped(tensor, f"Tensor.{name}()", name in WINDOWS)
+
+    def text(function: Any, *_: Any) -> None:
+        if any(f"aten::{word}(" in str(function.inlined_graph) for word in TEXT):
+            tracer.out_of_sight("the text of a value in TorchScript")
+
+    def suppressing(by: int) -> Callable[..., None]:
+        def count(*_: Any) -> None:
+            tracer.suppressing += by
+
+        return count
+
+    def modes_off() -> None:
+        if not sys._getframe(2).f_code.co_filename.endswith("_tensor_str.py"):  # printing, which a door reports
+            tracer.out_of_sight("operations with the dispatch modes switched off")
+
+    def get_state() -> torch.Tensor:
+        state = torch.default_generator.get_state()
+        tracer.memory_of(state, literal=True)
+        return state
+
+    for name in DOORS:
+        watch(torch.Tensor, name, door(name))
+    for owner, name in ((torch._C, "_to_dlpack"), (torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack")):
+        watch(owner, name, door("__dlpack__"))
+    for name in CALLBACKS:
+        unseen(torch.Tensor, name, f"Tensor.{name}()")
+    for name in STORAGE:
+        unseen(torch.UntypedStorage, name, f"UntypedStorage.{name}()")
+    for owner, name, what in OUT_OF_SIGHT:
+        unseen(owner, name, what)
+    watch(torch.utils._python_dispatch, "_disable_current_modes", modes_off)
+    for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
+        watch(script, "__call__", text)
+    watch(contextlib.suppress, "__enter__", suppressing(1))
+    watch(contextlib.suppress, "__exit__", suppressing(-1))
+    for owner in (torch, torch.random):
+        watch(owner, "set_rng_state", lambda state: tracer.read_in_python([state], "set_rng_state()"))
+        patches.append((owner, "get_rng_state", get_state))
     # Modules leave their fused path when they see a function mode; ours must not change what the model does.
     patches.append((torch.overrides, "has_torch_function", _overridden))
-    patches += [(storage, name, unseen(getattr(storage, name), f"UntypedStorage.{name}()")) for name in STORAGE]
     saved = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, new in patches:
         setattr(owner, name, new)
@@ -101,7 +143,16 @@ def _overridden(arguments: Any) -> bool:
 
 
 CALLBACKS = ("apply_", "map_", "map2_")  # Python computes the new elements one by one
-THREADS = ((threading.Thread, "start"), (ThreadPoolExecutor, "submit"), (_thread, "start_new_thread"))
+TEXT = ("str", "format", "percentFormat", "hash")  # what makes text or a number of a tensor without dispatching
+OUT_OF_SIGHT = (
+    *((owner, name, "work in another thread") for owner, name in (
+        (threading.Thread, "start"), (ThreadPoolExecutor, "submit"), (_thread, "start_new_thread"),
+    )),
+    (os, "fork", "work in another process"),
+    (torch.jit, "save", "torch.jit.save()"),
+    (torch._C, "DisableTorchFunction", "operations with the function modes switched off"),
+    (torch._C, "_DisableTorchDispatch", "operations with the dispatch modes switched off"),
+)  # fmt: skip
 
 
 @contextmanager

@@ -154,8 +154,12 @@ def power(call: Any) -> Shadow:
 def clamp(call: Any) -> Shadow:
     """Joins x with its bounds; above 0 when the lower bound is a number above 0."""
     result = pointwise(call)
-    least = call["min"]
-    if isinstance(least, (int, float)) and least > 0:
+    least, most = call["min"], call["max"] if call.has("max") else None
+    if (
+        isinstance(least, (int, float))
+        and least > 0
+        and (most is None or (isinstance(most, (int, float)) and most > 0))
+    ):
         return Shadow(
             result.shape, result.lo, result.hi, np.where(result.kind == VARIES, np.uint8(POSITIVE), result.kind)
         )

@@ -109,7 +109,7 @@ def run(
     for original, tensor in copies.items():
         if original == id(chosen):
             shadow = ranked(tensor.shape, range(tensor.dim())[sequence_axis], order)
-        elif others == "any" and (tensor.is_floating_point() or tensor.is_complex()):
+        elif others == "any" and _real(tensor):
             shadow = uniform(tensor.shape)
         else:
             shadow = uniform(tensor.shape, FIXED)
@@ -146,6 +146,8 @@ def run(
         assumptions.append("fused kernels of scaled_dot_product_attention compute what its math path does")
     if others == "given" and len(copies) > 1:
         assumptions.append("the other inputs keep the values given")
+    elif any(t is not copies[id(chosen)] and not _real(t) for t in copies.values()):
+        assumptions.append("the other inputs of whole numbers and truth values keep the values given")
     if any(r.source == "parameters" for r in tracer.reads.values()):
         assumptions.append("the program takes the route that the stored parameters and the random draws give")
     return Trace(
@@ -153,6 +155,7 @@ def run(
         unknown=tuple(tracer.unknown.values()),
         reads=tuple(tracer.reads.values()),
         conditions=tuple(tracer.conditions.values()),
+        breaches=tuple(tracer.breaches.values()),
         parameter_zeros=tuple(sorted(tracer.parameter_zeros)),
         starved=tuple(
             (op, int(row))
@@ -164,6 +167,10 @@ def run(
         operations=dict(tracer.counts),
         seconds=time.perf_counter() - started,
     )
+
+
+def _real(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
 
 
 FUSED = {"aten._native_multi_head_attention", "aten._transformer_encoder_layer_fwd"}

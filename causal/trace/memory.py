@@ -72,7 +72,8 @@ class Memory:
     flat: tuple[Array, Array, Array] | None = None
     unit: int = 1
     dtype: str = ""
-    exposed: bool = False  # Python holds a window on the bytes: never trust a constant that was looked at earlier
+    exposed: bool = False  # NumPy or another library may hold the bytes: never trust a constant looked at earlier
+    signed: bool = False  # zeros held here may be products, whose sign depends on the input
     sources: frozenset[str] = frozenset()  # parameters whose stored values went into the constants held here
     written: bool = False
     node: int = -1  # the operation that wrote it last, where a graph is kept
@@ -140,7 +141,7 @@ class Memory:
                     _window(array, geometry, several)[...] = new[..., None] if several > 1 else new
             else:
                 assert self.everywhere is not None
-                unit, s = itemsize, self.everywhere
+                unit, s = math.gcd(itemsize, self.nbytes), self.everywhere
                 count = self.nbytes // unit
                 flat = tuple(np.full(count, a.reshape(-1)[0], a.dtype) for a in (s.lo, s.hi, s.kind))  # type: ignore[assignment]
             self.flat, self.unit, self.base, self.everywhere = flat, unit, None, None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .domain import FIXED, VARIES, Shadow, align, kinds_from, uniform
+from .domain import FIXED, RANK, VARIES, Array, Shadow, align, join_all, kinds_from, uniform
 from .elementwise import assemble
 from .registry import rule
 
@@ -37,7 +37,7 @@ def search(call: Any) -> Shadow:
         element, row = call["self"], call["sorted_sequence"]
     r = row.shadow
     last = max(0, len(r.shape) - 1)
-    parts = []
+    parts: list[Array] = []
     e = element.shadow if hasattr(element, "shadow") else uniform((), FIXED)
     for a, b, reduce in (
         (e.lo, r.lo, np.minimum),
@@ -47,6 +47,11 @@ def search(call: Any) -> Shadow:
         joined = reduce.reduce(b, axis=last, keepdims=True)
         joined = joined.reshape((1,) * axes) if b.ndim <= 1 or axes < b.ndim else align(joined, axes)
         parts.append(reduce(align(a, axes), joined))
+    sorter = call["sorter"] if call.has("sorter") else None
+    if sorter is not None:
+        lo, hi = join_all([sorter.shadow])
+        parts[:2] = [np.minimum(parts[0], RANK(lo)), np.maximum(parts[1], RANK(hi))]
+        parts[2] = parts[2] & sorter.shadow.is_fixed
     return assemble(shape, parts[0], parts[1], kinds_from(parts[2]))
 
 
@@ -61,8 +66,6 @@ def search(call: Any) -> Shadow:
 )
 def count(call: Any) -> Any:
     """Counts and distinct values depend on everything."""
-    from .domain import join_all
-
     lo, hi = join_all(o.shadow for o in call.operands())
     fixed = all(o.shadow.is_fixed for o in call.operands())
     outputs = list(call.value) if isinstance(call.value, (tuple, list)) else [call.value]

@@ -12,16 +12,28 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
 
-from . import MaskCondition, Operation, Read
+from . import MaskCondition, Operation, Read, handlers
 from .arrivals import is_new
 from .calls import Info, TorchCall, TorchOperand, cast, geometry_of, shape_of
-from .domain import FIXED, ZERO, Shadow, coarsen, join_all, uniform
+from .domain import FIXED, NEGINF, ZERO, Array, Shadow, align, coarsen, join_all, uniform
 from .flow import Flow
 from .memory import Memory, overlap
 from .places import Places
 from .registry import Rule
 from .tree import leaves
 
+KNOWN = (
+    torch.Tensor,
+    np.ndarray,
+    np.generic,
+    str,
+    bytes,
+    bytearray,
+    memoryview,
+    range,
+    torch.Size,
+    torch.UntypedStorage,
+)
 PLAIN_TYPES = {torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.nn.Parameter)}
 READS = {"aten._local_scalar_dense", "aten.equal", "aten.is_nonzero"}
 # operations whose numbers follow from shapes and types alone
@@ -54,10 +66,12 @@ SEES_SIGN_OF_ZERO = {
     "aten.nextafter_",
     "aten.view.dtype",
     "aten.polar",
+    "aten.hash_tensor",
 }
 BRANCH_CUTS = {
     *("aten.log", "aten.log2", "aten.log10", "aten.log1p", "aten.sqrt", "aten.rsqrt", "aten.pow"),
     *("aten.asin", "aten.acos", "aten.atan", "aten.asinh", "aten.acosh", "aten.atanh"),
+    *("aten.logaddexp", "aten.logaddexp2", "aten.logsumexp", "aten.logcumsumexp"),
 }
 SHAPED_BY_VALUES = {"aten._pack_padded_sequence": "lengths", "aten._pad_packed_sequence": "batch_sizes"}
 DIRECT = {"aten.copy_", "aten.fill_", "aten.zero_"}
@@ -87,6 +101,8 @@ class Tracer(TorchDispatchMode):
         self.counts: Counter[str] = Counter()
         self.unknown: dict[tuple[str, str, str], Operation] = {}
         self.reads: dict[tuple[str, str, str, str], Read] = {}
+        self.breaches: dict[tuple[str, str, str], Operation] = {}
+        self.suppressing = 0  # how many contextlib.suppress are open
         self.conditions: dict[tuple[str, str], MaskCondition] = {}
         self.starved: dict[tuple[str, str, str], tuple[Operation, np.ndarray]] = {}
         self.parameter_zeros: frozenset[str] = frozenset()
@@ -113,6 +129,8 @@ class Tracer(TorchDispatchMode):
                 memory = Memory(storage.nbytes())
             else:
                 memory = self._first_seen(tensor, storage._cdata, storage.nbytes(), literal)
+            # bytes that PyTorch may not move belong to NumPy, a file or another library, who may read or change them
+            memory.exposed = not storage.resizable()
             self._keep(storage, memory)
             return memory
         memory = found[1]
@@ -153,14 +171,22 @@ class Tracer(TorchDispatchMode):
         return coarsen(shadow) if tensor.is_neg() else shadow  # a lazily negated view shows other constants
 
     def assign(
-        self, tensor: torch.Tensor, shadow: Shadow, sources: frozenset[str] = frozenset(), node: int = -1
+        self,
+        tensor: torch.Tensor,
+        shadow: Shadow,
+        sources: frozenset[str] = frozenset(),
+        node: int = -1,
+        signed: bool = False,
     ) -> None:
-        """The tensor's elements now have this shadow."""
+        """The tensor's elements now have this shadow; `signed`: the signs of its zeros may depend on the input."""
         assert shadow.shape == shape_of(tensor), (shadow.shape, shape_of(tensor))
         memory = self.memory_of(tensor, made=True)
         if memory is not None:
+            if memory.exposed and not shadow.is_fixed:
+                self._unseen("a write into memory that NumPy, a file or another library may hold as well")
             memory.write(geometry_of(tensor), shadow)
             memory.sources |= sources
+            memory.signed |= signed and (tensor.is_floating_point() or tensor.is_complex())
             memory.written = True
             memory.node = node
 
@@ -186,6 +212,8 @@ class Tracer(TorchDispatchMode):
         if info.name in READS:
             return self._read(info, args, kwargs)
         if info.name in WITHOUT_SHADOW or info.moves_itself:
+            if info.name in handlers.FAILING:
+                self._may_fail(TorchCall(self, info, args, kwargs))
             return func(*args, **kwargs)
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.memory_of(args[0], literal=True)
@@ -194,6 +222,9 @@ class Tracer(TorchDispatchMode):
             isinstance(v, torch.Tensor) and v.is_complex() for v in args
         ):
             self._sign_of_zero(call)
+        elif info.rule is None and not info.is_view:  # it may look at anything
+            self._sign_of_zero(call, "has no rule and may see")
+        self._may_fail(call)
         if info.name in SHAPED_BY_VALUES:
             self._record_read(
                 f"{info.name} (a shape that depends on values)", [call[SHAPED_BY_VALUES[info.name]].shadow]
@@ -204,23 +235,42 @@ class Tracer(TorchDispatchMode):
             return self._view(call)
         return self._functional(call)
 
-    def _sign_of_zero(self, call: TorchCall) -> None:
+    def _sign_of_zero(self, call: TorchCall, how: str = "sees") -> None:
         """An operation that tells +0 from −0 looks at zeros: one may stand for a product with a forbidden value.
 
         Complex functions with a branch cut count as such: on the cut they look at the sign of a zero part.
         """
-        if not SEES_SIGN_OF_ZERO.intersection(call.info.names) and call.name not in BRANCH_CUTS:
+        if how == "sees" and not SEES_SIGN_OF_ZERO.intersection(call.info.names) and call.name not in BRANCH_CUTS:
             return
-        for operand in call.operands():
-            value = operand.value
-            if value.is_complex():
-                parts = torch.view_as_real(value.detach().resolve_conj().resolve_neg())
-                zero = bool((parts == 0).any()) and bool((operand.shadow.kind >= FIXED).any())
-            else:
-                zero = value.is_floating_point() and bool((operand.known().kind == ZERO).any())
-            if zero:
-                self._unseen(f"{call.name}, which sees the sign of a zero")
-                return
+        if any(self._signed_zero(o.value, o.shadow) for o in call.operands()):
+            self._unseen(f"{call.name}, which {how} the sign of a zero")
+
+    def _signed_zero(self, tensor: torch.Tensor, shadow: Shadow) -> bool:
+        """Whether the tensor holds a known zero that may be −0 or +0, whatever the input's forbidden values say."""
+        memory = self.memory_of(tensor)
+        if memory is None or not memory.signed:
+            return False
+        value = tensor.detach().resolve_conj().resolve_neg()
+        value = torch.view_as_real(value) if value.is_complex() else value
+        known = bool((shadow.kind >= FIXED).any())
+        return known and (value.is_floating_point() and bool((value == 0).any()))
+
+    def _may_fail(self, call: TorchCall) -> None:
+        if handlers.may_fail(call.name, call.info.rule, call.operands()) and (self.suppressing or handlers.caught()):
+            self._unseen(f"{call.name}, whose failure the program catches")
+
+    def _confirm(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow) -> None:
+        """An exact 0 or −∞ that a rule promises is one in this run, or else the run breaks the assumptions."""
+        if not tensor.is_floating_point() or torch._is_zerotensor(tensor) or not call.name.startswith("aten."):
+            return
+        for kind, number in ((ZERO, 0.0), (NEGINF, -torch.inf)):
+            where: Array = shadow.kind == kind
+            if where.any():
+                wrong = tensor.detach() != number
+                if bool(wrong.any()) and bool(
+                    (wrong & torch.from_numpy(align(where, tensor.dim())).to(tensor.device)).any()
+                ):
+                    self.broken(call.name)
 
     def _functional(self, call: TorchCall) -> Any:
         operands = call.operands()  # shadows are taken before the operation runs
@@ -234,7 +284,7 @@ class Tracer(TorchDispatchMode):
         if any(t.layout is not torch.strided for t in outputs):  # how many elements are stored depends on values
             self._record_read(f"{call.name} (a sparse shape that depends on values)", [o.shadow for o in operands])
         shadows = self._shadows(call, outputs)
-        sources = self._sources(operands)
+        sources, signed = self._sources(operands), self._signed(call, operands)
         node = self._node(call, operands, outputs, shadows)
         for tensor, shadow in zip(outputs, shadows, strict=True):
             memory = self.memory_of(tensor, made=True) if inside else None
@@ -242,7 +292,8 @@ class Tracer(TorchDispatchMode):
                 if memory.everywhere is None:
                     memory.views.setdefault(geometry_of(tensor), shadow)
                 continue
-            self.assign(tensor, shadow, sources, node)
+            self._confirm(call, tensor, shadow)
+            self.assign(tensor, shadow, sources, node, signed)
         return call.value
 
     def _view(self, call: TorchCall) -> Any:
@@ -283,10 +334,11 @@ class Tracer(TorchDispatchMode):
             if isinstance(inner.value, torch.Tensor) and inner.value.shape == target.shape:
                 (shadow,) = self._shadows(inner, [inner.value])
                 node = self._node(call, operands, [target], [shadow])
+                self._confirm(inner, inner.value, shadow)
                 target.copy_(inner.value)
                 if target.dtype != inner.value.dtype:
                     shadow = cast(shadow, inner.value.dtype, target.dtype)
-                self.assign(target, shadow, self._sources(operands), node)
+                self.assign(target, shadow, self._sources(operands), node, self._signed(inner, operands))
                 return target
         call.value = info.function(*call.args, **call.kwargs)
         memories = [id(o.memory) for o in operands]
@@ -297,13 +349,14 @@ class Tracer(TorchDispatchMode):
             shadows = self._unknown(call, targets)
         node = self._node(call, operands, targets, shadows)
         for tensor, shadow in zip(targets, shadows, strict=False):
-            self.assign(tensor, shadow, self._sources(operands), node)
+            self._confirm(call, tensor, shadow)
+            self.assign(tensor, shadow, self._sources(operands), node, self._signed(call, operands))
         fresh = [v for _, v in leaves(call.value) if isinstance(v, torch.Tensor) and not any(v is t for t in targets)]
         known = {id(self.memory_of(t)) for t in targets} | set(memories)
         rest = shadows[len(targets) :] or self._unknown(call, fresh)  # a rule gives the targets first
         for tensor, shadow in zip(fresh, rest, strict=True):
             if id(self.memory_of(tensor, made=True)) not in known:
-                self.assign(tensor, shadow, self._sources(operands), node)
+                self.assign(tensor, shadow, self._sources(operands), node, self._signed(call, operands))
         return call.value
 
     def _entangled(self, target: torch.Tensor, operand: TorchOperand) -> bool:
@@ -324,6 +377,12 @@ class Tracer(TorchDispatchMode):
         if not self.stored:
             return frozenset()
         return frozenset().union(*(o.memory.sources for o in operands if o.memory is not None))
+
+    @staticmethod
+    def _signed(call: TorchCall, operands: Sequence[TorchOperand]) -> bool:
+        """Whether a zero among the outputs may have either sign: 0 · x is −0 for x < 0."""
+        killed = call.killed and not all(o.shadow.is_fixed for o in operands)
+        return killed or any(o.memory is not None and o.memory.signed for o in operands)
 
     def _shadows(self, call: TorchCall, outputs: list[torch.Tensor]) -> list[Shadow]:
         if call.info.dynamic:
@@ -365,16 +424,23 @@ class Tracer(TorchDispatchMode):
     def _read(self, info: Info, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         call = TorchCall(self, info, args, kwargs)
         self._record_read(info.name, [o.shadow for o in call.operands()])
+        if info.name == "aten._local_scalar_dense":
+            self._sign_read(info.name, [o.value for o in call.operands()])
         return info.function(*args, **kwargs)
 
-    def escaped(self, tensor: torch.Tensor, how: str) -> None:
-        """Python takes a window on the tensor's values."""
+    def escaped(self, tensor: torch.Tensor, how: str, window: bool) -> None:
+        """Python looks at the tensor's values; `window`: and keeps looking at its bytes."""
         if self.busy:
             return
         self._record_read(how, [self.shadow_of(tensor)])
+        self._sign_read(how, [tensor])
         memory = self.memory_of(tensor)
-        if memory is not None:
+        if memory is not None and window:
             memory.exposed = True
+
+    def _sign_read(self, how: str, tensors: Sequence[torch.Tensor]) -> None:
+        if any(self._signed_zero(t, self.shadow_of(t)) for t in tensors):
+            self._unseen(f"{how} of a zero whose sign is open")
 
     def out_of_sight(self, how: str) -> None:
         """Something runs where the mode does not see it."""
@@ -387,10 +453,20 @@ class Tracer(TorchDispatchMode):
 
     def read_in_python(self, values: Any, how: str) -> None:
         """A constructor takes numbers out of tensors that lie in Python lists, which dispatches nothing."""
-        if not self.busy:
-            tensors = [v for _, v in leaves(values) if isinstance(v, torch.Tensor)]
-            if tensors:
-                self._record_read(how, [self.shadow_of(t) for t in tensors])
+        if self.busy:
+            return
+        found = [v for _, v in leaves(values)]
+        tensors = [v for v in found if isinstance(v, torch.Tensor)]
+        if tensors:
+            self._record_read(how, [self.shadow_of(t) for t in tensors])
+            self._sign_read(how, tensors)
+        if any(hasattr(v, "__len__") and hasattr(v, "__getitem__") and not isinstance(v, KNOWN) for v in found):
+            self._unseen(f"{how}, through a sequence of its own kind")
+
+    def broken(self, name: str) -> None:
+        """This run breaks the assumption that numbers are finite, just where a rule rests on it."""
+        operation = self.operation(name)
+        self.breaches.setdefault((operation.name, operation.module, operation.line), operation)
 
     def _record_read(self, how: str, shadows: Sequence[Shadow]) -> None:
         if all(s.is_fixed for s in shadows):
@@ -452,7 +528,7 @@ def _steers(call: TorchCall, operand: TorchOperand) -> bool:
     """Whether the operand's values decide the shape of the output."""
     if call.name == "aten.index":
         return operand.value.dtype in (torch.bool, torch.uint8) and operand is not call["self"]
-    if call.name in ("aten.repeat_interleave"):
+    if call.name == "aten.repeat_interleave":
         return operand is call["repeats"]
     if call.name == "aten.masked_select":
         return operand is call["mask"]
