@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
@@ -39,7 +38,8 @@ def rational(value: Any, name: str = "value") -> fmpq:
         if hasattr(value, "numerator") and hasattr(value, "denominator"):
             return fmpq(int(value.numerator), int(value.denominator))
         if hasattr(value, "is_Float") and value.is_Float:
-            return rational(Fraction(str(value)) if value._prec != 53 else float(value), name)
+            sign, mantissa, exponent, _ = value._mpf_
+            return fmpq(int(mantissa) * (-1 if sign else 1)) * fmpq(2) ** int(exponent)
         if hasattr(value, "__float__") and hasattr(value, "dtype") and str(value.dtype) in ("bfloat16", "float16"):
             return rational(float(value), name)
     except (OverflowError, ValueError):

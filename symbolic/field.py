@@ -80,7 +80,7 @@ class Quotient:
 def exact(value: Any) -> Expr:
     """A SymPy expression for an exact value; floats are taken as the dyadic rationals they are.
 
-    Raises ValueError for NaN and infinity.
+    Raises ValueError for NaN and infinity, TypeError for what is no number.
 
     >>> exact(0.5), exact(Fraction(1, 3))
     (1/2, 1/3)
@@ -98,9 +98,12 @@ def exact(value: Any) -> Expr:
             raise ValueError(
                 f"the entry {value} is not a number that can be taken exactly; pass finite numbers"
             ) from None
-    if hasattr(value, "item"):
+    if hasattr(value, "item") and getattr(value, "size", 1) == 1:
         return exact(value.item())
-    return sympy.sympify(value)
+    found = sympy.sympify(value)
+    if not isinstance(found, Expr):
+        raise TypeError(f"the entry {value!r} is of type {type(value).__name__}, not a number or an expression")
+    return found
 
 
 def _plain(expression: Expr) -> Expr:
@@ -118,6 +121,14 @@ def _exponent(argument: Expr) -> Iterator[tuple[Fraction, Expr]]:
         ):
             raise Undecidable(f"the exponent {argument} is not a polynomial with rational coefficients")
         yield Fraction(int(coefficient.p), int(coefficient.q)), monomial
+
+
+def _check_symbol(symbol: Symbol) -> None:
+    """Undecidable for a symbol that does not stand for an arbitrary real number (of some sign)."""
+    if not symbol.is_commutative or symbol.is_zero or symbol.is_real is False:
+        raise Undecidable(
+            f"the symbol {symbol} is assumed not to commute, to be 0, or not to be real; use a plain symbol"
+        )
 
 
 def _is_real(generator: Expr) -> bool:
@@ -179,11 +190,14 @@ class Field:
             return
         seen.add(node)
         if isinstance(node, Symbol):
+            _check_symbol(node)
             self._roots.setdefault(node, 1)
         elif isinstance(node, Exp1):
             self._exponents.setdefault(sympy.S.One, 1)
-        elif isinstance(node, sympy.exp):
-            for coefficient, monomial in _exponent(node.args[0]):
+        elif isinstance(node, sympy.exp):  # E**x without evaluation counts as one
+            for symbol in node.exp.free_symbols:
+                _check_symbol(symbol)
+            for coefficient, monomial in _exponent(node.exp):
                 self._exponents[monomial] = lcm(self._exponents.get(monomial, 1), coefficient.denominator)
         elif isinstance(node, Pow):
             base, power = node.args
@@ -192,10 +206,12 @@ class Field:
             if power.q != 1 and not isinstance(base, Symbol):
                 raise Undecidable(f"the root {node} is not a root of a symbol")
             if isinstance(base, Symbol):
+                _check_symbol(base)
                 self._roots[base] = lcm(self._roots.get(base, 1), int(power.q))
             else:
                 self._collect(base, seen)
         elif isinstance(node, sympy.log) and isinstance(node.args[0], Symbol):
+            _check_symbol(node.args[0])
             self._logs.setdefault(node)
         elif isinstance(node, (Add, Mul)):
             for child in node.args:
@@ -221,7 +237,7 @@ class Field:
             return self._of_monomial[sympy.S.One].power(self._exponents[sympy.S.One])
         if isinstance(node, sympy.exp):
             found = self.one
-            for coefficient, monomial in _exponent(node.args[0]):
+            for coefficient, monomial in _exponent(node.exp):
                 found *= self._of_monomial[monomial].power(int(coefficient * self._exponents[monomial]))
             return found
         if isinstance(node, sympy.log):

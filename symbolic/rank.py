@@ -6,7 +6,7 @@ eliminated without fractions (Bareiss 1968) over FLINT's polynomials, so no zero
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -21,17 +21,22 @@ from .field import Field, Quotient, exact
 def as_matrix(entries: Any) -> Matrix:
     """A SymPy matrix with exact entries from nested lists, arrays or matrices; floats as the dyadic rationals they are.
 
-    Raises ValueError unless the entries form a two-dimensional array.
+    Raises ValueError unless the entries form a two-dimensional array, TypeError for what is no number.
 
     >>> as_matrix([[0.5, 1]])
     Matrix([[1/2, 1]])
     """
     if isinstance(entries, sympy.MatrixBase):
         return Matrix(entries.rows, entries.cols, [exact(e) for e in entries])
-    rows = entries.tolist() if hasattr(entries, "tolist") else [list(row) for row in entries]
-    if (rows and not isinstance(rows[0], list)) or len({len(row) for row in rows}) > 1:
+    rows = entries.tolist() if hasattr(entries, "tolist") else entries
+    table = [list(row) for row in rows] if _is_nested(rows) and all(map(_is_nested, rows)) else None
+    if table is None or len({len(row) for row in table}) > 1 or any(_is_nested(e) for row in table for e in row):
         raise ValueError("the entries do not form a matrix; pass rows of equal length")
-    return Matrix(len(rows), len(rows[0]) if rows else 0, [exact(e) for row in rows for e in row])
+    return Matrix(len(table), len(table[0]) if table else 0, [exact(e) for row in table for e in row])
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, Expr))
 
 
 def _rational(matrix: Matrix) -> fmpq_mat | None:
@@ -201,7 +206,10 @@ def inverse(matrix: Any) -> Matrix:
         raise ValueError(f"the matrix has shape {m.shape}; only a square one has an inverse")
     flint = _rational(m)
     if flint is not None:
-        return _from_flint(flint.inv())
+        try:
+            return _from_flint(flint.inv())
+        except ZeroDivisionError:
+            raise ZeroDivisionError("the matrix is singular over ℚ") from None
     n = m.rows
     kernel = null_space(m.row_join(-Matrix.eye(n)))  # [M | −I] (X; Y) = 0 says M X = Y
     if kernel.cols != n or kernel[n:, :] != Matrix.eye(n):

@@ -67,6 +67,7 @@ def test_decimals_are_cut_and_never_guessed():
         (np.int8(-3), -3),
         (sympy.Rational(2, 7), Fraction(2, 7)),
         (sympy.Float(0.1), Fraction(0.1)),
+        (sympy.Float(1, 30) / 3, Fraction(int(sympy.Rational(sympy.Float(1, 30) / 3).p), 2**104)),
         (True, 1),
     ],
 )

@@ -146,3 +146,28 @@ def test_exact_takes_floats_as_they_are():
 def test_generators_are_read_off_the_expressions():
     field = Field([sqrt(A) * exp(X / 3) + log(A)])
     assert set(field.generators) == {sqrt(A), exp(X / 3), log(A)}
+
+
+@pytest.mark.parametrize("assumption", [{"commutative": False}, {"zero": True}, {"imaginary": True}])
+def test_symbols_that_are_no_real_numbers_are_refused(assumption):
+    """A B − B A is 0 in the field and not in a ring of operators; w² + 1 is positive for real w and 0 at i."""
+    a, b = Symbol("a", **assumption), Symbol("b", **assumption)
+    for expression in (a * b - b * a, a**2 + 1, sympy.exp(a + 1), sympy.log(a, evaluate=False), sympy.sqrt(a)):
+        if expression.free_symbols:
+            with pytest.raises(
+                Undecidable, match=r"the symbol [ab] is assumed not to commute, to be 0, or not to be real"
+            ):
+                Field([expression])
+
+
+def test_powers_of_e_that_sympy_left_alone():
+    root = sympy.Pow(sympy.E, Rational(1, 2), evaluate=False)
+    assert is_zero(root - sympy.exp(Rational(1, 2)))
+    assert not is_zero(root - sympy.E)
+    assert sign(root - Rational(16487, 10000)) == 1
+
+
+@pytest.mark.parametrize("nothing", [None, sympy.true, sympy.Eq(Symbol("x"), 1), (1, 2)])
+def test_what_is_no_number_is_named(nothing):
+    with pytest.raises(TypeError, match="not a number or an expression"):
+        exact(nothing)

@@ -108,3 +108,14 @@ def test_minors_and_padding():
     left, right = rank.padded(b, f)
     assert left.shape == right.shape == (3, 3)
     assert left * right == b * f
+
+
+@pytest.mark.parametrize("entries", [[1, 2], np.ones(3), np.ones((2, 2, 2)), [[1, 2], [3]], [[[1]]], 1, "12"])
+def test_what_is_no_matrix_is_one_sentence(entries):
+    with pytest.raises(ValueError, match="the entries do not form a matrix; pass rows of equal length"):
+        rank.as_matrix(entries)
+
+
+def test_a_singular_matrix_has_no_inverse_over_the_rationals_either():
+    with pytest.raises(ZeroDivisionError, match="the matrix is singular over ℚ"):
+        rank.inverse([[1, 2], [2, 4]])
