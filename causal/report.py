@@ -87,17 +87,19 @@ def paragraph(verdict: Verdict) -> str:
 
 def rich_panel(verdict: Verdict) -> Any:
     """A rich panel for a terminal."""
+    from rich.console import Group
     from rich.panel import Panel
     from rich.table import Table
     from rich.text import Text
 
     grid = Table.grid(padding=(0, 2))
-    grid.add_column(justify="right", style="dim", no_wrap=True)
+    grid.add_column(justify="right", style="dim", overflow="fold", max_width=24)
     grid.add_column(overflow="fold")
     for label, body in rows(verdict):
         grid.add_row(Text(label), Text(body))
     colour = COLOUR[verdict.status.name]
-    return Panel(grid, title=Text(verdict.headline(), style=f"bold {colour}"), title_align="left", border_style=colour)
+    headline = Text(verdict.headline(), style=f"bold {colour}")  # not as the panel's title, which is cut, not wrapped
+    return Panel(Group(headline, grid), border_style=colour)
 
 
 def html(verdict: Verdict) -> str:

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from .layout import console
 from .usage import choice, sentence, shown
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ..causal.verdict import Verdict
 
 PROVED, REFUTED, USAGE, OPEN, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
@@ -67,15 +66,6 @@ class Format(StrEnum):
 FormatOption = Annotated[
     Format, typer.Option("--format", parser=choice(Format), metavar="text|json", help="How the result is printed.")
 ]
-
-
-def console(piped: int = 160) -> Console:
-    """Standard output for tables: as wide as the terminal, in a pipe as wide as COLUMNS says, else `piped`."""
-    from rich.console import Console
-
-    columns = os.environ.get("COLUMNS", "")
-    given = int(columns) if columns.isdecimal() and int(columns) > 0 else piped
-    return Console(width=None if sys.stdout.isatty() else given)
 
 
 def fail(text: str, code: int = USAGE) -> NoReturn:

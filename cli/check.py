@@ -17,26 +17,31 @@ if TYPE_CHECKING:
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(help="F (and E): .npy, .npz, .safetensors or .pt", show_default=False)],
-    key: Annotated[str | None, typer.Option("--key", help="the key of F, where FILE holds several arrays")] = None,
-    keys_from: Annotated[str | None, typer.Option("--keys-from", help="the key of E; left out, E = F")] = None,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="F (and E): .npy, .npz, .safetensors or .pt.", show_default=False)
+    ],
+    key: Annotated[str | None, typer.Option("--key", help="The key of F, where FILE holds several arrays.")] = None,
+    keys_from: Annotated[str | None, typer.Option("--keys-from", help="The key of E; left out, E = F.")] = None,
     layout: Annotated[
-        str | None, typer.Option("--layout", help="slots-first or positions-first; needed unless wider than tall")
+        str | None,
+        typer.Option("--layout", help="How F lies: slots-first or positions-first; needed unless wider than tall."),
     ] = None,
     visible: Annotated[
-        str | None, typer.Option("--visible", help="a (queries, r) mask: booleans or an additive bias; or: largest")
+        str | None, typer.Option("--visible", help="A (queries, r) mask: booleans or an additive bias; or: largest.")
     ] = None,
     boundary: Annotated[
-        str | None, typer.Option("--boundary", help="prefix, strict, lag:K, documents:a,b,… or bidirectional")
+        str | None, typer.Option("--boundary", help="One of prefix, strict, lag:K, documents:a,b,… or bidirectional.")
     ] = None,
     tolerance: Annotated[
-        float, typer.Option("--tolerance", parser=number, metavar="X", help="accept leaks up to this, conditionally")
+        float, typer.Option("--tolerance", parser=number, metavar="X", help="Accept leaks up to this, conditionally.")
     ] = 0.0,
     kernel: Annotated[
-        bool, typer.Option("--kernel", help="have the Rocq kernel decide it too (small matrices)")
+        bool, typer.Option("--kernel", help="Have the Rocq kernel decide it too (small matrices).")
     ] = False,
     output: FormatOption = Format.text,
-    accept: Annotated[str | None, typer.Option("--accept", help="conditional, undecided, or both with a comma")] = None,
+    accept: Annotated[
+        str | None, typer.Option("--accept", help="Leave with 0 for these too: conditional, undecided or both.")
+    ] = None,
 ) -> None:
     """Prove or refute that a projection gives no query what its boundary forbids, and show the leak if there is one."""
     from ..causal.boundary import Boundary

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import Format, FormatOption, app, console, fail
+from . import Format, FormatOption, app, fail
+from .layout import console, room, show_table, slim
 from .usage import picture, shown, whole
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def sizes(text: str, name: str) -> list[int]:
@@ -140,39 +144,40 @@ def free_memory() -> int | None:
 
 def show(rows: list[dict[str, Any]], measured: bool) -> None:
     """Two tables: what is counted, and what was timed."""
-    from rich.table import Table
-
     out = console(130)
     out.print(
         "Counted (T9): multiply–adds of attention (one is two FLOP), their ratio 2r/n, coefficients r/n, parameters"
-        + ("; layer: speed-up of a whole layer" if "layer_speedup" in rows[0] else "")
+        + ("; layer: speed-up of a whole layer" if "layer_speedup" in rows[0] else ""),
+        highlight=False,
     )
-    counts = Table(pad_edge=False)
-    for title in ("n", "r", "full", "compressed", "2r/n", "r/n", "params 2rn"):
-        counts.add_column(title, justify="right", no_wrap=True, overflow="ignore")
-    if "layer_speedup" in rows[0]:
-        counts.add_column("layer", justify="right", no_wrap=True, overflow="ignore")
-    for found in rows:
-        cells = [f"{found[k]:,}" for k in ("n", "r", "full_macs", "compressed_macs")]
-        cells += [f"{found[k]:.4g}" for k in ("arithmetic_ratio", "coefficients_ratio")]
-        cells.append(f"{found['extra_parameters']:,}")
-        if "layer_speedup" in found:
-            cells.append(f"{found['layer_speedup']:.3g}")
-        counts.add_row(*cells)
-    out.print(counts)
+    counts = _counts(rows, exact=True)
+    if room(counts)[1] > out.width:
+        out.print("Long counts are rounded to four digits here; --format json has them all.")
+        counts = _counts(rows, exact=False)
+    show_table(counts, 130)
     out.print("Arithmetic breaks even at r = n/2; a smaller array is not a measured speed-up.")
     if measured:
         out.print("\nMilliseconds here: measured (predicted from two numbers)")
-        out.print(_times(rows))
+        show_table(_times(rows), 130)
 
 
-def _times(rows: list[dict[str, Any]]) -> Any:
-    from rich.table import Table
+def _counts(rows: list[dict[str, Any]], exact: bool) -> Table:
+    with_layer = "layer_speedup" in rows[0]
+    titles = ["n", "r", "full", "compressed", "2r/n", "r/n", "params 2rn"]
+    counts = slim(*titles, *(["layer"] if with_layer else []))
+    for found in rows:
+        cells = [f"{found['n']:,}", f"{found['r']:,}"]
+        many = [found[k] for k in ("full_macs", "compressed_macs")]
+        cells += [f"{x:,}" if exact or x < 10**7 else f"{x:.4g}" for x in many]
+        cells += [f"{found[k]:.4g}" for k in ("arithmetic_ratio", "coefficients_ratio")]
+        cells.append(f"{found['extra_parameters']:,}")
+        counts.add_row(*cells, *([f"{found['layer_speedup']:.3g}"] if with_layer else []))
+    return counts
 
+
+def _times(rows: list[dict[str, Any]]) -> Table:
     kinds = [k for k in ("full", "fused", "compressed") if f"{k}_seconds" in rows[0]]
-    times = Table()
-    for title in ("n", "r", *kinds, *(f"{k} / compressed" for k in kinds if k != "compressed")):
-        times.add_column(title, justify="right")
+    times = slim("n", "r", *kinds, *(f"{k} /\ncompressed" for k in kinds if k != "compressed"))
     for found in rows:
         cells = [f"{found['n']:,}", f"{found['r']:,}"]
         cells += [f"{1e3 * found[f'{k}_seconds']:.3g} ({1e3 * found[f'{k}_predicted']:.3g})" for k in kinds]

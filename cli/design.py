@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import PROVED, REFUTED, Format, FormatOption, accepted, app, fail, judge
+from .layout import hanging
 from .usage import picture, shown, whole
 
 if TYPE_CHECKING:
@@ -38,27 +39,29 @@ def list_designs(output: FormatOption = Format.text) -> None:
         print(json.dumps([_row(design, verdict) for design, verdict in found], indent=2, ensure_ascii=False))
     else:
         for design, verdict in found:
-            print(f"{design.name}\n  {design.about}\n  {verdict.headline()}")
+            lines = [design.name, f"  {design.about}", f"  {verdict.headline()}"]
             if verdict.witness is not None:
-                print(f"  {verdict.witness.describe()}")
+                lines.append(f"  {verdict.witness.describe()}")
             if design.safe:
-                print(f"  stale by {design.stale_text}; window {design.window_text}\n  {design.cost_text}")
-            print(f"  source: {design.source}")
+                lines += [f"  stale by {design.stale_text}; window {design.window_text}", f"  {design.cost_text}"]
+            print(hanging("\n".join([*lines, f"  source: {design.source}"])))
     raise typer.Exit(PROVED if all(bool(verdict) == design.safe for design, verdict in found) else REFUTED)
 
 
 @designs.command("show")
 def show_design(
-    name: Annotated[str, typer.Argument(help="a name from `attnproof design list`")],
-    n: Annotated[int, _size("number of positions", "N")] = 16,
-    block: Annotated[int | None, _size("block length, p in the formulas", "P")] = None,
-    window: Annotated[int | None, _size("local window, w in the formulas", "W", 0)] = None,
-    stride: Annotated[int | None, _size("distance of slots or checkpoints", "Q")] = None,
-    slots: Annotated[int | None, _size("number of dense slots", "K")] = None,
-    lengths: Annotated[str | None, typer.Option("--lengths", help="documents' lengths, such as 5,7,4")] = None,
-    d: Annotated[int, _size("width of a head, for the cost", "D")] = 64,
-    save: Annotated[Path | None, typer.Option("--save", help="write a picture, FILE.png or .svg or .pdf")] = None,
-    accept: Annotated[str | None, typer.Option("--accept", help="conditional, undecided")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from `attnproof design list`.")],
+    n: Annotated[int, _size("Number of positions.", "N")] = 16,
+    block: Annotated[int | None, _size("Block length, p in the formulas.", "P")] = None,
+    window: Annotated[int | None, _size("Local window, w in the formulas.", "W", 0)] = None,
+    stride: Annotated[int | None, _size("Distance of slots or checkpoints.", "Q")] = None,
+    slots: Annotated[int | None, _size("Number of dense slots.", "K")] = None,
+    lengths: Annotated[str | None, typer.Option("--lengths", help="Documents' lengths, such as 5,7,4.")] = None,
+    d: Annotated[int, _size("Width of a head, for the cost.", "D")] = 64,
+    save: Annotated[Path | None, typer.Option("--save", help="Write a picture, FILE.png or .svg or .pdf.")] = None,
+    accept: Annotated[
+        str | None, typer.Option("--accept", help="Leave with 0 for these too: conditional, undecided or both.")
+    ] = None,
     output: FormatOption = Format.text,
 ) -> None:
     """One design: its proof for every n, its numbers at size N, and a picture of who reads what and who sees what."""
@@ -82,7 +85,7 @@ def show_design(
     if output is Format.text:
         print(f"{design.name}: {design.about}")
         for label, value in numbers.items():
-            print(f"  {label}: {value:,}" if isinstance(value, int) else f"  {label}: {value}")
+            print(hanging(f"  {label}: {value:,}" if isinstance(value, int) else f"  {label}: {value}"))
         if save is not None:
             print(f"  picture: {save}")
         print()
@@ -90,7 +93,7 @@ def show_design(
 
 
 @designs.command("export")
-def export_designs(folder: Annotated[Path, typer.Argument(help="where the .smt2 files go")]) -> None:
+def export_designs(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the .smt2 files go.")]) -> None:
     """Write what the solvers decided as SMT-LIB, one file per question, so that any solver can re-check it."""
     texts = smtlib_texts()
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,8 @@ from contextlib import nullcontext
 from importlib import import_module, metadata
 from typing import Any
 
-from . import Format, FormatOption, app, console
+from . import Format, FormatOption, app
+from .layout import console
 
 MARK = {True: "✓", False: "✗"}
 LIBRARIES = ("numpy", "torch", "jax", "cupy", "dask")

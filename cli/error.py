@@ -9,14 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from . import Format, FormatOption, app, console, fail
+from . import Format, FormatOption, app, fail
+from .layout import console, show_table, slim
 from .usage import shown, whole
 
 
 @app.command()
 def error(
     file: Annotated[
-        Path | None, typer.Argument(help=".npz or .safetensors with arrays Q, K, V, E, F of one head.")
+        Path | None,
+        typer.Argument(metavar="FILE", help=".npz or .safetensors with arrays Q, K, V, E, F of one head."),
     ] = None,
     model: Annotated[
         str | None,
@@ -107,24 +109,21 @@ def model_rows(model: str, text: Path | None, n: int, slots: list[int], layer: i
 
 def show(rows: list[dict[str, Any]]) -> None:
     """One line per head and projection."""
-    from rich.table import Table
-
-    table = Table()
-    for title in (
+    table = slim(
         "head",
         "projection",
         "r",
-        "‖A − BF‖",
-        "best of rank r",
+        "‖A −\nBF‖",
+        "best of\nrank r",
         "ratio",
-        "‖Y − Ȳ‖/‖Y‖",
+        "‖Y − Ȳ‖\n/ ‖Y‖",
         "invisible",
-        "with log m",
-    ):
-        table.add_column(title, justify="left" if title in ("head", "projection") else "right")
+        "with\nlog m",
+        left=("head", "projection"),
+    )
     for row in rows:
         table.add_row(
-            row["head"],
+            Path(row["head"]).name,
             row["projection"],
             str(row["r"]),
             f"{row['mixing']:.4g}",
@@ -135,7 +134,7 @@ def show(rows: list[dict[str, Any]]) -> None:
             "–" if row["corrected"] is None else f"{row['corrected'] / row['output']:.2f} ×" if row["output"] else "0",
         )
     out = console(140)
-    out.print(table)
+    show_table(table, 140)
     for row in rows:
         if row["enclosure"] is not None:
             out.print(f"{row['head']}: ‖Y − Ȳ‖_F lies in {row['enclosure']}", markup=False)

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import textwrap
 from typing import Annotated
 
 import typer
 
 from . import OPEN, PROVED, REFUTED, Format, FormatOption, app
+from .layout import hanging
 from .verify import claim_named
-
-
-def hanging(text: str, width: int) -> str:
-    """The text wrapped to a width, continuation lines indented like the words of the line that they continue."""
-    lines = []
-    for line in text.splitlines():
-        mark = re.match(r"\s*(\d+\. |[✓✗–] )?", line)
-        indent = " " * len(mark[0] if mark else "")
-        lines.append(textwrap.fill(line, max(40, width), subsequent_indent=indent, break_long_words=False))
-    return "\n".join(lines)
 
 
 @app.command()
@@ -37,5 +25,5 @@ def explain(
     if output is Format.json:
         print(json.dumps(explanation_dict(row), indent=2, ensure_ascii=False))
     else:
-        print(hanging(explanation(row), shutil.get_terminal_size((120, 24)).columns))
+        print(hanging(explanation(row)))
     raise typer.Exit({"proved": PROVED, "failed": REFUTED}.get(row.status, OPEN))

@@ -24,7 +24,7 @@ def pipeline_command(
             help="A function of a table, or an object with fit_transform or transform; MODULE may be a file.",
         ),
     ],
-    data: Annotated[Path, typer.Argument(help="A table: .csv or .parquet.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table: .csv or .parquet.")],
     time: Annotated[
         str | None, typer.Option(help="The column of times; it is parsed as dates where it can be.")
     ] = None,

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from . import Format, FormatOption, app, console, fail
+from . import Format, FormatOption, app, fail
+from .layout import console
 from .usage import picture, shown
 
 
 @app.command()
 def retention(
-    file: Annotated[Path, typer.Argument(help="A file with the value projection F.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file with the value projection F.")],
     span: Annotated[str, typer.Option(help="Positions A:B, B excluded.")],
     key: Annotated[str | None, typer.Option(help="Key of F in the file.")] = None,
     layout: Annotated[str | None, typer.Option(help="slots-first or positions-first.")] = None,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import OPEN, PROVED, REFUTED, Format, FormatOption, accepted, app, console, fail
+from . import OPEN, PROVED, REFUTED, Format, FormatOption, accepted, app, fail
+from .layout import console
 from .usage import shown, suggestion, whole
 
 if TYPE_CHECKING:
