@@ -81,6 +81,7 @@ class Source:
     time_name: str | None = None
     group_name: str | None = None
     times: Array | None = None
+    zoned: bool = False
     groups: Array | None = None  # numbers into group_labels
     group_labels: Array | None = None
     notes: list[str] = field(default_factory=list)
@@ -413,8 +414,9 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     times, source.time_name = _key(source, "time", time)
     if times is not None:
         source.times = comparable(times, "time" if source.time_name is None else f"time = {source.time_name!r}")
-        zone = getattr(times, "dtype", None)
-        if getattr(zone, "tz", None) is not None or getattr(zone, "time_zone", None) is not None:
+        kind = getattr(times, "dtype", None)
+        source.zoned = getattr(kind, "tz", None) is not None or getattr(kind, "time_zone", None) is not None
+        if source.zoned:
             source.notes.append("times are shown in UTC")
     groups, source.group_name = _key(source, "group", group)
     if groups is not None:

@@ -18,6 +18,7 @@ from .boundary import Boundary
 from .carriers import MOST_CARRIERS, SECONDS, Hit, Hits, carriers, covering, earliest, farthest
 from .cuts import all_cuts, special_cuts, spread_cuts
 from .replays import REPLACEMENTS, TRUNCATION, Replay, Runner, Summary, listed
+from .state import State
 from .tables import read_tables
 from .verdict import Column, Evidence, Status, Verdict, Witness, _runs, accept_or_raise, versions_of
 
@@ -69,9 +70,10 @@ class PipelineWitness(Witness):
                 raise ValueError("function and data are not part of the record; pass replay(function, data)")
             boundary = self.record["boundary"] and Boundary.from_dict(self.record["boundary"])
             tables = read_tables(function, data, self.record["time"], self.record["group"], boundary)
-            runner = Runner(function, tables, self.seed)
+            runner = Runner(function, tables, self.seed, State(function))
         replay = Replay(self.cut, self.how, self.table)
-        return runner.base.names.index(self.column) in runner.confirmed([replay])[replay]
+        with runner.state:
+            return runner.base.names.index(self.column) in runner.confirmed([replay])[replay]
 
     def describe(self) -> str:
         """A sentence with the pair, the values and what was done to the later rows."""
@@ -150,23 +152,24 @@ def check_pipeline(
     every = all_cuts(clock)
     if not len(every):
         raise ValueError("data has one instant only; a look-ahead check needs at least 2")
-    runner = Runner(function, tables, seed)
-    named = [name for name in runner.base.names if name != SET_OF_COLUMNS]
-    unknown = [str(label) for label in labels if str(label) not in named]
-    if unknown:
-        raise ValueError(f"labels names {unknown[0]!r}, which is no output column; they are {', '.join(named)}")
-    plan, spare = _plan(runner, cuts)
-    summaries = list(runner.run_all(plan, workers, progress))
-    summaries += _shortest_prefix(runner, summaries)
-    if spare and not any(s.findings for s in summaries):
-        more = spread_cuts(clock, len({r.cut for r in plan}) + spare // 2, seed + 1).tolist()
-        done = {s.replay.cut for s in summaries}
-        extra = [c for c in more if c not in done][: (CALLS - runner.calls) // 2]
-        summaries += runner.run_all(_alternating(runner, extra), workers, None)
-    _check_prefixes(summaries)
-    if exact:
-        summaries += _refine(runner, summaries, set(map(str, labels)))
-    return _verdict(runner, summaries, set(map(str, labels)), time, group)
+    with State(function) as state:
+        runner = Runner(function, tables, seed, state)
+        named = [name for name in runner.base.names if name != SET_OF_COLUMNS]
+        unknown = [str(label) for label in labels if str(label) not in named]
+        if unknown:
+            raise ValueError(f"labels names {unknown[0]!r}, which is no output column; they are {', '.join(named)}")
+        plan, spare = _plan(runner, cuts)
+        summaries = list(runner.run_all(plan, workers, progress))
+        summaries += _shortest_prefix(runner, summaries)
+        if spare and not any(s.findings for s in summaries):
+            more = spread_cuts(clock, len({r.cut for r in plan}) + spare // 2, seed + 1).tolist()
+            done = {s.replay.cut for s in summaries}
+            extra = [c for c in more if c not in done][: (CALLS - runner.calls) // 2]
+            summaries += runner.run_all(_alternating(runner, extra), workers, None)
+        _check_prefixes(summaries)
+        if exact:
+            summaries += _refine(runner, summaries, set(map(str, labels)))
+        return _verdict(runner, summaries, set(map(str, labels)), time, group)
 
 
 def assert_no_lookahead(
@@ -502,10 +505,13 @@ def _assumptions(runner: Runner) -> tuple[str, ...]:
 def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple[str, ...]:
     clock = runner.clock
     cuts = sorted({s.replay.cut for s in summaries})
-    shown = [clock.describe(c) for c in cuts]
-    if len(shown) > 8:
-        shown = [*shown[:4], f"… {len(shown) - 8} more …", *shown[-4:]]
-    reasons = [f"cut after {', '.join(shown)}"]
+    shown = [clock.describe(c) for c in (cuts if len(cuts) <= 8 else [*cuts[:3], *cuts[-3:]])]
+    if len(cuts) > 8:
+        shown.insert(3, f"… {len(cuts) - 6} more …")
+    tried = f"cut after {', '.join(shown)}"
+    reasons = [
+        tried if leaks else f"{tried}; that nothing was found there proves nothing for other cuts and other data"
+    ]
     if runner.mutates is not None:
         reasons.append(f"function changes {runner.mutates} in place; it was given copies, so let it copy its input")
     refused = [s for s in summaries if s.failed and s.replay.kind == TRUNCATION]
@@ -531,6 +537,17 @@ def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple
             f"function disagrees with itself on equal input ({listed(noisy)}): it reads a clock, draws without a seed "
             "or remembers earlier calls; pass the time in as data, fix the seed, keep nothing between calls, and check "
             "again"
+        )
+    kept, outside = listed(runner.state.kept), listed(runner.state.tables(runner.source.n))
+    if kept:
+        reasons.append(
+            f"function changes {kept} outside itself, which was put back before every call; where it is used nobody "
+            "does that, so keep nothing between calls"
+        )
+    if outside:
+        reasons.append(
+            f"function also reads {outside} from outside, which is neither cut nor replaced; to have it checked, pass "
+            "it as a further table, data=(first, second)"
         )
     reasons += runner.tables.notes()
     if type(runner.function).__name__ == "_Transform":

@@ -24,6 +24,7 @@ from .alignment import (
     tolerances,
 )
 from .frames import Array, Output, Source, library_of, objects, shown_time
+from .state import State
 from .tables import REPLACEMENTS, TRUNCATION, Place, Replay, Tables
 
 MOST_RANKS_KEPT = 4096
@@ -93,8 +94,8 @@ class _Transform:
 class Runner:
     """A function, its input, the run on everything, and further runs compared with it."""
 
-    def __init__(self, function: Any, tables: Tables, seed: int) -> None:
-        self.function, self.tables, self.seed = as_function(function), tables, seed
+    def __init__(self, function: Any, tables: Tables, seed: int, state: State) -> None:
+        self.function, self.tables, self.seed, self.state = as_function(function), tables, seed, state
         self.source, self.clock = tables.sources[0], tables.clocks[0]
         self.aligner = Aligner(self.source, self.clock)
         self.calls, self.repeats = 0, 1
@@ -115,12 +116,21 @@ class Runner:
         self.seconds = min(self.seconds, time.perf_counter() - began)
 
     def call(self, given: Any) -> Any:
-        """One call of the function; Refused when it raises."""
+        """One call of the function, before which what it keeps is put back; Refused when it raises."""
         self.calls += 1
+        self.state.put_back()
         try:
             return self.tables.call(self.function, given)
         except Exception as error:
             raise Refused(f"{type(error).__name__} ({error})") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the state, which is each process's own."""
+        return {name: value for name, value in vars(self).items() if name != "state"}
+
+    def __setstate__(self, members: dict[str, Any]) -> None:
+        vars(self).update(members)
+        self.state = State(self.function)
 
     def again(self) -> Output:
         """The function on everything once more."""

@@ -1,173 +1,270 @@
-"""What a model keeps and what steers it: modules, modes, random numbers, buffers; each put back after use."""
+"""What a function keeps outside its argument, such as a cache in its module: put back before every call.
+
+A scaler that is fitted at the first call and kept would hide its look-ahead from every later call. It is put back
+before a call and not after one, for a result may be a view of what is kept.
+"""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
-from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+import copy
+import functools
+import sys
+import sysconfig
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from torch import Tensor, nn
+from .frames import library_of
+
+MOST_BYTES = 2**26
+DEPTH = 8
+PASSIVE = (
+    *(types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc),
+    *(type, classmethod, staticmethod, property, types.MemberDescriptorType, types.GetSetDescriptorType),
+)
+CONTAINERS = (dict, list, set, bytearray, np.ndarray)
 
 
-def modules_of(model: Any) -> list[nn.Module]:
-    """The `nn.Module`s that a callable reaches: itself, bound methods, partials, closures and globals that it names."""
-    import torch
+ABSENT = object()
 
-    found: dict[int, torch.nn.Module] = {}
-    seen: set[int] = set()
 
-    def visit(value: Any, depth: int) -> None:
-        if id(value) in seen or depth > 4:
-            return
-        seen.add(id(value))
-        if isinstance(value, torch.nn.Module):
-            found[id(value)] = value
-        elif isinstance(value, MethodType):
-            visit(value.__self__, depth + 1)
-            visit(value.__func__, depth + 1)
-        elif isinstance(value, partial):
-            for part in (value.func, *value.args, *value.keywords.values()):
-                visit(part, depth + 1)
-        elif isinstance(value, FunctionType):
-            for cell in value.__closure__ or ():
+@dataclass
+class Variable:
+    """A name, where its value is held (a dictionary, class or cell, or nowhere to be set), the value, and a copy."""
+
+    name: str
+    holder: Any
+    key: Any
+    value: Any
+    copy: Any = None
+    known: bool = False
+
+    def now(self) -> Any:
+        """Its value now; the old one where it cannot be told."""
+        if isinstance(self.holder, types.CellType):
+            return self.holder.cell_contents
+        if isinstance(self.holder, type):
+            return vars(self.holder).get(self.key, ABSENT)
+        return self.value if self.holder is None else self.holder.get(self.key, ABSENT)
+
+    def put_back(self) -> None:
+        """Bind the old value again, and give it its old content."""
+        if self.known and library_of(self.value) in ("pandas", "polars"):
+            self.value = copy.deepcopy(self.copy)
+        elif self.known:
+            _fill(self.value, copy.deepcopy(self.copy))
+        if isinstance(self.holder, types.CellType):
+            self.holder.cell_contents = self.value
+        elif isinstance(self.holder, type):
+            if self.value is ABSENT:
+                delattr(self.holder, self.key)
+            else:
+                setattr(self.holder, self.key, self.value)
+        elif self.holder is not None:
+            if self.value is ABSENT:
+                self.holder.pop(self.key, None)
+            else:
+                self.holder[self.key] = self.value
+
+
+class State:
+    """The variables that a function and the functions it calls read or write outside their arguments.
+
+    As a context it leaves them as it found them.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.variables = list(_variables(function))
+        self.kept: list[str] = []  # what some call changed
+        for variable in self.variables:
+            if variable.value is not ABSENT and _size(variable.value) <= MOST_BYTES:
                 try:
-                    visit(cell.cell_contents, depth + 1)
-                except ValueError:  # an empty cell
-                    continue
-            for part in (*(value.__defaults__ or ()), *vars(value).values()):
-                visit(part, depth + 1)
-            for name in value.__code__.co_names:
-                if isinstance(value.__globals__.get(name), (torch.nn.Module, FunctionType)):
-                    visit(value.__globals__[name], depth + 1)
-        elif isinstance(value, (list, tuple)):
-            for part in value:
-                visit(part, depth + 1)
-        elif isinstance(value, dict):
-            for part in value.values():
-                visit(part, depth + 1)
-        elif callable(value) and hasattr(value, "__dict__") and not isinstance(value, type):
-            for part in vars(value).values():
-                visit(part, depth + 1)
+                    variable.copy, variable.known = copy.deepcopy(variable.value), True
+                except Exception:  # a connection, a lock, a generator: what cannot be copied is left alone
+                    variable.known = False
 
-    visit(model, 0)
-    inner = {id(m) for top in found.values() for m in top.modules() if m is not top}
-    return [m for key, m in found.items() if key not in inner]
+    def __enter__(self) -> State:
+        return self
 
+    def __exit__(self, *error: object) -> None:
+        self.put_back()
 
-def named_parameters(modules: Sequence[nn.Module]) -> dict[str, Tensor]:
-    """Every parameter once, by name; names of several modules are prefixed by their number."""
-    found: dict[str, Tensor] = {}
-    for i, module in enumerate(modules):
-        prefix = "" if len(modules) == 1 else f"{i}:"
-        found.update({prefix + name: p for name, p in module.named_parameters()})
-    return found
+    def put_back(self) -> None:
+        """Everything as it was when the check began."""
+        for variable in self.variables:
+            now = variable.now()
+            if now is not variable.value or (variable.known and not _equal(variable.copy, now)):
+                if variable.name not in self.kept:
+                    self.kept.append(variable.name)
+                variable.put_back()
+
+    def tables(self, n: int) -> list[str]:
+        """The names of tables among them, and of arrays with `n` rows."""
+        return [
+            v.name
+            for v in self.variables
+            if library_of(v.value) in ("pandas", "polars") or (library_of(v.value) and np.shape(v.value)[:1] == (n,))
+        ]
 
 
-@contextmanager
-def in_mode(modules: Sequence[nn.Module], mode: str) -> Iterator[None]:
-    """Every module in the mode; each one's own flag comes back afterwards."""
-    flags = [(m, m.training) for top in modules for m in top.modules()]
-    try:
-        for top in modules:
-            if any(m.training != (mode == "train") for m in top.modules()):
-                with suppress(NotImplementedError):  # exported programs have their mode built in
-                    top.train(mode == "train")
-        yield
-    finally:
-        for module, flag in flags:
-            module.training = flag
+def _variables(function: Any) -> Iterator[Variable]:
+    queue, seen, named = [function], set(), set()
+    while queue:
+        f = queue.pop()
+        if id(f) in seen:
+            continue
+        seen.add(id(f))
+        for variable in _of(f, queue):
+            at = (id(variable.holder), variable.key) if variable.holder is not None else (id(variable.value), None)
+            if at in named:
+                continue
+            named.add(at)
+            if _is_ours(variable.value):
+                queue.append(variable.value)
+            if not isinstance(variable.value, PASSIVE):
+                yield variable
 
 
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Torch's, NumPy's and Python's random numbers from the seed; their states come back afterwards."""
-    import torch
+def _of(f: Any, queue: list[Any]) -> Iterator[Variable]:
+    """The variables of one function, method, partial or object; further functions go into the queue."""
+    if isinstance(f, functools.partial):
+        queue.append(f.func)
+        for name, value in [*enumerate(f.args), *f.keywords.items()]:
+            yield Variable(f"argument {name}", None, None, value)
+    elif isinstance(f, types.MethodType):
+        queue += [f.__func__, f.__self__]
+    elif isinstance(f, types.FunctionType):
+        yield from _of_function(f)
+        if hasattr(f, "__wrapped__"):
+            queue.append(f.__wrapped__)
+    elif isinstance(f, type):
+        yield from _of_class(f, queue)
+    elif _is_ours(type(f)):
+        for name, value in list(getattr(f, "__dict__", {}).items()):
+            yield Variable(f"{type(f).__name__}.{name}", f.__dict__, name, value)
+        yield Variable(f"{type(f).__name__}'s attributes", None, None, getattr(f, "__dict__", {}))
+        queue.append(type(f))
 
-    numpy_state, python_state = np.random.get_state(), random.getstate()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
-    with torch.random.fork_rng(devices):
-        torch.manual_seed(seed)
-        np.random.seed(seed % 2**32)
-        random.seed(seed)
+
+def _of_class(f: type, queue: list[Any]) -> Iterator[Variable]:
+    """What a class holds, and what its methods might give it."""
+    methods = [getattr(member, "__func__", getattr(member, "fget", member)) for member in vars(f).values()]
+    methods = [method for method in methods if isinstance(method, types.FunctionType)]
+    queue += methods
+    names = {name for name in vars(f) if not name.startswith("__")}
+    for name in sorted(names.union(*(_names(method.__code__) for method in methods))):
+        yield Variable(f"{f.__name__}.{name}", f, name, vars(f).get(name, ABSENT))
+
+
+def _of_function(f: types.FunctionType) -> Iterator[Variable]:
+    names = set(_names(f.__code__))
+    for name in sorted(names):
+        value = f.__globals__.get(name, ABSENT)
+        yield Variable(name, f.__globals__, name, value)
+        if isinstance(value, types.ModuleType) and _is_ours(value):
+            for inner in sorted(names & set(vars(value))):
+                yield Variable(f"{name}.{inner}", vars(value), inner, vars(value)[inner])
+        elif isinstance(value, type) and _is_ours(value):
+            for inner in sorted(names - set(vars(value))):
+                yield Variable(f"{name}.{inner}", value, inner, ABSENT)
+    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
         try:
-            yield
-        finally:
-            np.random.set_state(numpy_state)
-            random.setstate(python_state)
+            yield Variable(name, cell, None, cell.cell_contents)
+        except ValueError:  # not bound yet
+            continue
+    for value in [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]:
+        yield Variable(f"a default of {f.__name__}", None, None, value)
+    for name, value in list(f.__dict__.items()):
+        if name != "__wrapped__":
+            yield Variable(f"{f.__name__}.{name}", f.__dict__, name, value)
+    yield Variable(f"{f.__name__}'s attributes", None, None, f.__dict__)
 
 
-class Snapshot:
-    """Buffers, attributes and parameters of the modules, so that a call's writes can be named and undone."""
-
-    def __init__(self, modules: Sequence[nn.Module]) -> None:
-        import torch
-
-        self.dicts: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = []
-        self.tensors: list[tuple[str, Tensor, Tensor]] = []
-        self.parameters: list[tuple[str, Tensor, int]] = []
-        for top in modules:
-            for name, module in top.named_modules():
-                dot = f"{name}." if name else ""
-                if not isinstance(module, torch.jit.ScriptModule):  # its attributes live outside Python
-                    self.dicts.append((dot, module, dict(module.__dict__), dict(module._buffers)))
-                held = {
-                    **{k: v for k, v in vars(module).items() if isinstance(v, torch.Tensor)},
-                    **dict(module.named_buffers(recurse=False)),
-                }
-                for key, t in held.items():
-                    if t is not None:
-                        self.tensors.append((dot + key, t, t.detach().clone()))
-            self.parameters += [(name, p, p._version) for name, p in top.named_parameters()]
-
-    def changes(self) -> list[str]:
-        """The names of buffers, tensors and parameters that differ from the snapshot."""
-        import torch
-
-        # values are compared, not versions: batch normalisation writes its running statistics behind autograd's back
-        changed = [n for n, t, kept in self.tensors if not _same(t, kept)]
-        changed += [n for n, p, v in self.parameters if p._version != v]
-        for dot, module, attributes, buffers in self.dicts:
-            for key, value in {**vars(module), **module._buffers}.items():
-                old = buffers.get(key, attributes.get(key))
-                if isinstance(value, torch.Tensor) and isinstance(old, torch.Tensor) and value is not old:
-                    changed += [] if _same(value, old) else [dot + key]
-        return sorted(set(changed))
-
-    def restore(self) -> None:
-        """Put back what changed, in the same tensors where they are still there."""
-        for _, t, kept in self.tensors:
-            if not _same(t, kept):
-                t.detach().copy_(kept)
-        for _, module, attributes, buffers in self.dicts:
-            for key in set(module.__dict__) - set(attributes):
-                del module.__dict__[key]
-            for key, value in attributes.items():
-                if key != "training" and module.__dict__.get(key) is not value:
-                    module.__dict__[key] = value
-            for key in set(module._buffers) - set(buffers):
-                del module._buffers[key]
-            for key, value in buffers.items():
-                if key not in module._buffers or module._buffers[key] is not value:
-                    module._buffers[key] = value
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _names(inner)
 
 
-def _same(a: Tensor, b: Tensor) -> bool:
-    import torch
+def _is_ours(value: Any) -> bool:
+    """Whether a function, class, module or object is from the user's own code, no library's."""
+    if isinstance(value, functools.partial):
+        return True
+    if isinstance(value, types.MethodType):
+        return _is_ours(value.__func__)
+    if isinstance(value, types.FunctionType):
+        file: str | None = value.__code__.co_filename
+    elif isinstance(value, types.ModuleType):
+        file = getattr(value, "__file__", None)
+    elif isinstance(value, type):
+        module = sys.modules.get(value.__module__)
+        file = getattr(module, "__file__", None) if module is not None else None
+        return value.__module__ == "__main__" or (file is not None and _is_own_file(file))
+    else:
+        return not isinstance(value, CONTAINERS) and hasattr(value, "__dict__") and _is_ours(type(value))
+    return file is not None and _is_own_file(file)
 
-    return a.shape == b.shape and a.dtype == b.dtype and bool(torch.equal(a, b))
+
+@functools.cache
+def _is_own_file(file: str) -> bool:
+    path = Path(file)
+    foreign = {"site-packages", "dist-packages"} & set(path.parts)
+    library = (sysconfig.get_path("stdlib"), str(Path(__file__).parent))
+    return not foreign and not str(path).startswith(library) and not file.startswith("<frozen")
 
 
-@contextmanager
-def restored(modules: Sequence[nn.Module]) -> Iterator[None]:
-    """Whatever the modules keep is as before afterwards."""
-    snapshot = Snapshot(modules)
-    try:
-        yield
-    finally:
-        snapshot.restore()
+def _size(value: Any, depth: int = DEPTH) -> int:
+    """About how many bytes a value holds, as far down as it is compared."""
+    if hasattr(value, "memory_usage"):
+        return int(np.sum(value.memory_usage()))
+    if hasattr(value, "estimated_size"):
+        return int(value.estimated_size())
+    if hasattr(value, "nbytes"):
+        return int(value.nbytes)
+    if depth and isinstance(value, dict):
+        return 100 * len(value) + sum(_size(v, depth - 1) for v in value.values())
+    if depth and isinstance(value, (list, tuple, set)):
+        return 100 * len(value) + sum(_size(v, depth - 1) for v in list(value)[:1000])
+    if depth and hasattr(value, "__dict__") and not isinstance(value, PASSIVE):
+        return sum(_size(v, depth - 1) for v in vars(value).values())
+    return 100
+
+
+def _equal(a: Any, b: Any, depth: int = DEPTH) -> bool:
+    """Whether a copy and a value hold the same; what cannot be looked into counts as the same."""
+    if a is b or depth == 0:
+        return True
+    if type(a) is not type(b):
+        return False
+    if library_of(a) in ("pandas", "polars"):
+        return bool(a.equals(b))
+    if isinstance(a, np.ndarray):
+        return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(_equal(a[k], b[k], depth - 1) for k in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(_equal(x, y, depth - 1) for x, y in zip(a, b, strict=True))
+    if isinstance(a, (set, frozenset, str, bytes, bytearray, int, float, complex, type(None))):
+        return bool(a == b or (a != a and b != b))
+    if hasattr(a, "__dict__") and not isinstance(a, PASSIVE):
+        return _equal(vars(a), vars(b), depth - 1)
+    return True
+
+
+def _fill(value: Any, content: Any) -> None:
+    """Give a value its old content in place, so that everyone who holds it sees it."""
+    if isinstance(value, (dict, set)):
+        value.clear()
+        value.update(content)
+    elif isinstance(value, (list, bytearray)):
+        value[:] = content
+    elif isinstance(value, np.ndarray):
+        value[...] = content
+    elif hasattr(value, "__dict__") and not isinstance(value, PASSIVE) and not library_of(value):
+        vars(value).clear()
+        vars(value).update(vars(content))

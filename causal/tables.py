@@ -213,6 +213,12 @@ def _clocks(
         raise ValueError(
             "boundary gives times for one table, but data has several; pass the times at which rows arrive as time="
         )
+    zoned = {s.zoned: name for name, s in zip(names, sources, strict=True) if s.times is not None}
+    if len(zoned) == 2:
+        raise ValueError(
+            f"the times of table {zoned[True]} have a time zone and those of table {zoned[False]} have none; "
+            "give both the same"
+        )
     timed = [s.times for s, known in zip(sources, static, strict=True) if s.times is not None and not known]
     for name, source, known in zip(names, sources, static, strict=True):
         if source.times is not None and first.times is None and not known:
