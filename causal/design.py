@@ -113,6 +113,7 @@ def draw(design: Design, n: int, figure: Any = None) -> Any:
     library("matplotlib", "a picture")
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.patches import Patch
 
     member = design.matrices(n)
@@ -120,20 +121,19 @@ def draw(design: Design, n: int, figure: Any = None) -> Any:
     allowed, shown = member.boundary.to_array(), member.shown
     # 0 forbidden, 1 allowed and not shown, 2 shown, 3 shown although forbidden
     state = np.where(shown, np.where(allowed, 2, 3), np.where(allowed, 1, 0))
-    colours = ["#f2f2f2", "#f4c97a", "#3b76af", "#c0392b"]
-    labels = ["forbidden", "allowed, not shown", "shown", "shown although forbidden"]
-    figure = figure or Figure(figsize=(13, 5.2), layout="constrained")
+    colours = ["#e9e9ec", "#f4c97a", "#3b76af", "#c0392b"]
+    labels = ["forbidden", "allowed, not shown", "read, seen, shown", "shown although forbidden"]
+    figure = figure or Figure(figsize=(13, 5.2), layout=ConstrainedLayoutEngine(w_pad=0.15))
     reads, sees, effect = figure.subplots(1, 3)
-    two = ListedColormap([colours[0], colours[2]])
+    two = ListedColormap(["white", colours[2]])
     reads.imshow(member.support, cmap=two, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     reads.set(title=f"{r} slots read {n} positions", xlabel="position j", ylabel="slot s")
     sees.imshow(member.visible, cmap=two, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     sees.set(title=f"{n} queries see {r} slots", xlabel="slot s", ylabel="query t")
-    effect.imshow(state, cmap=ListedColormap(colours), vmin=0, vmax=3, aspect="equal", interpolation="nearest")
+    effect.imshow(state, cmap=ListedColormap(colours), vmin=0, vmax=3, aspect="auto", interpolation="nearest")
     effect.set(title="so query t is shown position j", xlabel="position j", ylabel="query t")
-    patches = [
-        Patch(facecolor=colours[k], edgecolor="0.6", label=labels[k]) for k in range(4) if k < 3 or (state == 3).any()
-    ]
+    drawn = [k for k in range(4) if k == 2 or (state == k).any()]
+    patches = [Patch(facecolor=colours[k], edgecolor="0.6", label=labels[k]) for k in drawn]
     figure.legend(handles=patches, loc="outside lower center", ncols=4, frameon=False)
     for axes, (height, width) in ((reads, (r, n)), (sees, (n, r)), (effect, (n, n))):
         _whole_numbers(axes, height, width)
@@ -149,5 +149,5 @@ def _whole_numbers(axes: Any, height: int, width: int) -> None:
     if height <= 40 and width <= 40:  # cell borders, while they can be told apart
         axes.set_xticks(np.arange(width + 1) - 0.5, minor=True)
         axes.set_yticks(np.arange(height + 1) - 0.5, minor=True)
-        axes.grid(which="minor", color="white", linewidth=0.6)
+        axes.grid(which="minor", color="#c8ccd2", linewidth=0.5)
         axes.tick_params(which="minor", length=0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+import textwrap
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,10 @@ def caption(verdict: Verdict) -> str:
         verb = "enters" if verdict.status.name == "REFUTED" else "could enter"
         return f"the future {verb} at {entry['operation']}{where} ({line})"
     if verdict.status.name in ("PROVED", "PROVED_IF"):
-        return "every interval lies inside what the boundary allows"
-    return verdict.reasons[0][:110] if verdict.reasons else ""
+        inside = "every interval lies inside what the boundary allows"
+        condition = f", provided that {verdict.conditions[0].text}" if verdict.conditions else ""
+        return textwrap.shorten(inside + condition, 260, placeholder=" …")
+    return textwrap.shorten(verdict.reasons[0], 260, placeholder=" …") if verdict.reasons else ""
 
 
 def plot(verdict: Verdict, axes: Any = None) -> Any:
@@ -86,8 +89,14 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
     axes.set_aspect("equal" if verdict.boundary.n == verdict.boundary.queries else "auto")
     axes.set_xlabel("input position")
     axes.set_ylabel("output position")
-    labels = {USED: "output can depend on it", FORBIDDEN: "forbidden", LEAK: "forbidden and not excluded"}
-    shown = {USED: picture == 2, FORBIDDEN: picture == 1, LEAK: picture == 3}
+    traced = verdict.status.name != "UNDECIDED"
+    labels = {
+        USED: "output can depend on it" if traced else "dependence that was traced",
+        ALLOWED: "allowed, output cannot depend on it" if traced else "allowed, no dependence traced",
+        FORBIDDEN: "forbidden",
+        LEAK: "forbidden and not excluded",
+    }
+    shown = {USED: picture == 2, ALLOWED: picture == 0, FORBIDDEN: picture == 1, LEAK: picture == 3}
     known: list[Any] = [
         Patch(facecolor=colour, edgecolor="grey", label=label)
         for colour, label in labels.items()
@@ -99,8 +108,18 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
             linestyle="none", label=f"witness: {verdict.witness.query} ← {verdict.witness.position}",
         )  # fmt: skip
         known.append(mark)
-    axes.legend(handles=known, loc="upper right", fontsize=8, framealpha=1.0)
-    axes.set_title(verdict.headline(), color=COLOUR[verdict.status.name], fontsize=10, wrap=True)
+    rows_of_keys = -(-len(known) // 3)  # above the cells, of which it must hide none
+    axes.legend(
+        handles=known,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=min(3, len(known)),
+        fontsize=8,
+        frameon=False,
+    )
+    axes.set_title(
+        verdict.headline(), color=COLOUR[verdict.status.name], fontsize=10, wrap=True, pad=8 + 16 * rows_of_keys
+    )
     axes.annotate(
         _wrapped(caption(verdict)), (0.5, 0), (0, -34), xycoords="axes fraction", textcoords="offset points",
         ha="center", va="top", fontsize=8,
@@ -115,8 +134,6 @@ def _edges(positions: np.ndarray) -> np.ndarray:
 
 
 def _wrapped(text: str, width: int = 92) -> str:
-    import textwrap
-
     return "\n".join(textwrap.wrap(text, width))
 
 

@@ -103,6 +103,7 @@ def _cells(axes: Any, codes: np.ndarray, colours: list[str]) -> None:
 def _reads_panel(axes: Any, values: np.ndarray, keys: np.ndarray) -> None:
     _cells(axes, values + 2 * keys, [WHITE, READ, KEYS, BOTH])
     axes.set_title("what a slot reads", fontsize="small")
+    axes.set_xlabel("position j")
     axes.set_ylabel("slot s")
 
 
@@ -120,11 +121,22 @@ def _reach_panel(axes: Any, verdict: Verdict, reaches: np.ndarray) -> None:
     axes.set_ylabel("query t")
     if verdict.witness is not None:
         t, j = verdict.witness.query, verdict.witness.position
-        axes.plot(j, t, "o", markersize=13, markerfacecolor="none", markeredgecolor="black", markeredgewidth=1.8)
-        away = -1 if j > reaches.shape[1] / 2 else 1
+        axes.plot(
+            j,
+            t,
+            "o",
+            markersize=13,
+            markerfacecolor="none",
+            markeredgecolor="black",
+            markeredgewidth=1.8,
+            clip_on=False,
+        )
+        queries, n = reaches.shape
+        across, down = -1 if j > n / 2 else 1, -1 if t <= queries / 2 else 1  # towards the middle, where there is room
         axes.annotate(
-            f"{t} ← {j}", (j, t), (16 * away, -18), textcoords="offset points", fontsize="small", fontweight="bold",
-            ha="right" if away < 0 else "left", va="top", arrowprops={"arrowstyle": "-", "color": "black"},
+            f"{t} ← {j}", (j, t), (16 * across, 18 * down), textcoords="offset points", fontsize="small",
+            fontweight="bold", ha="right" if across < 0 else "left", va="top" if down < 0 else "bottom",
+            arrowprops={"arrowstyle": "-", "color": "black"},
             bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
         )  # fmt: skip
 
@@ -133,14 +145,12 @@ def _legend(axes: Any, verdict: Verdict, same: bool) -> None:
     from matplotlib.patches import Patch
 
     axes.set_axis_off()
-    reads = [(BOTH, "slot reads it")] if same else [(READ, "values only"), (KEYS, "keys only"), (BOTH, "both")]
-    reach = [
-        (READ, "allowed, reached"),
-        (WHITE, "allowed, not reached"),
-        (FORBIDDEN, "forbidden"),
-        (LEAK, "forbidden, yet reached"),
-    ]
-    if verdict.status.name == "PROVED_IF":
-        reach[-1] = (LEAK, "forbidden, reached, cancels or hidden")
-    patches = [Patch(facecolor=c, edgecolor="#8c959f", label=label) for c, label in [*reads, *reach]]
+    split = [(READ, "slot reads its value only"), (KEYS, "slot reads its key only"), (BOTH, "slot reads both")]
+    reads = [(BOTH, "slot reads it")] if same else split
+    leak = (
+        "forbidden, reached, but cancels or is hidden" if verdict.status.name == "PROVED_IF" else "forbidden, reached"
+    )
+    reach = [(READ, "allowed, reached"), (WHITE, "allowed, not reached"), (FORBIDDEN, "forbidden"), (LEAK, leak)]
+    known = [*reads, (SEEN, "query sees it"), *(reach if verdict.status.name != "PROVED" else reach[:-1])]
+    patches = [Patch(facecolor=c, edgecolor="#8c959f", label=label) for c, label in known]
     axes.legend(handles=patches, loc="upper left", fontsize="x-small", frameon=False, borderaxespad=0)

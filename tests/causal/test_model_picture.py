@@ -69,6 +69,8 @@ def test_plot_shows_the_pattern_and_the_witness(leak):
     assert f"witness: {leak.witness.query} ← {leak.witness.position}" in labels
     assert "forbidden and not excluded" in labels
     assert axes.get_title() == leak.headline()
+    axes.figure.canvas.draw()
+    assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1  # it hides no cell
 
 
 def test_saving(tmp_path, leak):
