@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import Any
 
 import sympy
-from flint import fmpq, fmpq_mat, fmpq_mpoly
-from sympy import Expr, Integer, Matrix, Rational
+from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz_mat
+from sympy import Expr, Matrix, Rational
 
 from .field import Field, Quotient, exact
 
@@ -41,12 +41,16 @@ def _is_nested(value: Any) -> bool:
 
 def _rational(matrix: Matrix) -> fmpq_mat | None:
     """The matrix for FLINT, or None when some entry is not rational."""
-    entries = matrix.flat()
-    if not all(isinstance(e, Rational) for e in entries):
-        return None
-    if all(isinstance(e, Integer) for e in entries):
-        return fmpq_mat(matrix.rows, matrix.cols, [int(e.p) for e in entries])
-    return fmpq_mat(matrix.rows, matrix.cols, [fmpq(int(e.p), int(e.q)) for e in entries])
+    corners = (matrix[0, 0], matrix[-1, -1]) if matrix.rows and matrix.cols else ()
+    if not all(isinstance(e, Rational) for e in corners):
+        return None  # before SymPy looks for a domain that holds all entries, which takes long for symbols
+    held = matrix.to_DM()
+    entries, size = held.to_list_flat(), (matrix.rows, matrix.cols)
+    if held.domain.is_ZZ:
+        return fmpq_mat(fmpz_mat(*size, [int(e) for e in entries]))
+    if held.domain.is_QQ:
+        return fmpq_mat(*size, [fmpq(int(e.numerator), int(e.denominator)) for e in entries])
+    return None
 
 
 def _read(entries: Any) -> tuple[Matrix, fmpq_mat | None]:
