@@ -17,6 +17,9 @@ if find_spec("cupy") is not None:
     NAMES += ("cupy",)  # else test_backends.py shows one skip for it, instead of one for every test
 
 
+DROPPED = pytest.StashKey[int]()
+
+
 class Backend:
     """Makes arrays of one library, runs a function on them, and brings the results back as NumPy arrays."""
 
@@ -119,7 +122,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             last[(item.nodeid.partition("[")[0], name)] = item
     dropped = [i for i in items if (name := _jax(i)) is not None and last[(i.nodeid.partition("[")[0], name)] is not i]
     config.hook.pytest_deselected(items=dropped)
+    config.stash[DROPPED] = len(dropped)
     items[:] = [i for i in items if i not in set(dropped)]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say why some tests are deselected: nobody left them out by an option."""
+    if dropped := config.stash.get(DROPPED, 0):
+        terminalreporter.line(
+            f"{dropped} deselected: JAX compiles every operation for every shape, so each test runs there with the last "
+            "of its parameter sets only; the other libraries run with all"
+        )
 
 
 def _jax(item: pytest.Item) -> str | None:
