@@ -130,8 +130,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Say why some tests are deselected: nobody left them out by an option."""
     if dropped := config.stash.get(DROPPED, 0):
         terminalreporter.line(
-            f"{dropped} deselected: JAX compiles every operation for every shape, so each test runs there with the last "
-            "of its parameter sets only; the other libraries run with all"
+            f"{dropped} deselected: JAX compiles every operation for every shape, so each test runs there with the "
+            "last of its parameter sets only; the other libraries run with all"
         )
 
 
