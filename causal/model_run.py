@@ -97,7 +97,7 @@ class Case:
     ) -> None:
         self.program, self.boundary, self.mode, self.seen = program, boundary, mode, seen
         self.vocabulary, self.parameters, self.rules = vocabulary, parameters, rules
-        self.setting = Setting(mode=mode)
+        self.setting = Setting(mode=mode, apart=seen.apart)
         self.finding = Finding(program, boundary, mode, seen)
         self.untraceable: str | None = None
 
@@ -323,6 +323,8 @@ class Case:
             plan.append((self.setting, QUICK))
         if self.parameters == "any":
             plan.append((replace(fine, jitter=JITTER), rounds[:3]))
+        if self.program.tied:
+            plan.append((replace(fine, alone=True), QUICK))
         for setting, how in plan:
             f.witness = search.find(setting, how)
             if f.witness is not None and setting.precision == "native" and not self._confirmed(search, f.witness):

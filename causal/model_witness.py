@@ -41,6 +41,7 @@ class ModelWitness(Witness):
     others: tuple[Any, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
     vary: int | str = 0
+    tied: tuple[int | str, ...] = ()  # inputs that were given as the very tensor that is varied
     sequence_axis: int = 1
     output_axis: int = 1
     dtype: str = "float32"  # of the varied input in a native run
@@ -85,6 +86,9 @@ class ModelWitness(Witness):
         keywords = {k: _decoded(v) for k, v in self.keywords.items()}
         if isinstance(self.vary, str):
             keywords[self.vary] = self.tensor(self.inputs[0])
+        for name in () if inputs else self.tied:
+            place: Any = keywords if isinstance(name, str) else given
+            place[name] = keywords[self.vary] if isinstance(self.vary, str) else given[self.vary]
         if keywords and not inputs:
             given.append(keywords)
         return Program(model, given, vary=self.vary, sequence_axis=self.sequence_axis, output_axis=self.output_axis)
@@ -116,6 +120,7 @@ class ModelWitness(Witness):
             "others": [_encoded(o) for o in self.others],
             "keywords": {k: _encoded(v) for k, v in self.keywords.items()},
             "vary": self.vary,
+            "tied": list(self.tied),
             "sequence_axis": self.sequence_axis,
             "output_axis": self.output_axis,
             "dtype": self.dtype,
@@ -141,6 +146,7 @@ class ModelWitness(Witness):
             others=tuple(data["others"]),
             keywords=data["keywords"],
             vary=data["vary"],
+            tied=tuple(data.get("tied", ())),
             sequence_axis=axis,
             output_axis=data["output_axis"],
             dtype=data["dtype"],

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import draws
 from .modules import Snapshot, in_mode, modules_of, restored, seeded
 from .precision import in_float64, parameters_as, wider
 from .trace.tree import leaves
@@ -38,7 +39,11 @@ def need_torch() -> Any:
 
 @dataclass(frozen=True)
 class Setting:
-    """How a run is made. `jitter` is the scale of the noise added to every parameter, `tremor` a relative one."""
+    """How a run is made. `jitter` is the scale of the noise added to every parameter, `tremor` a relative one.
+
+    `alone`: where one tensor was given as several inputs, only the varied one of them is replaced. `apart`: each
+    element of a draw whose length depends on values has a stream of random numbers of its own (`draws`).
+    """
 
     mode: str = "eval"
     precision: str = "native"  # or "float64": parameters, inputs and every intermediate result
@@ -46,12 +51,16 @@ class Setting:
     tremor: float = 0.0
     seed: int = 0
     tremor_seed: int = 0
+    alone: bool = False
+    apart: bool = False
 
     def describe(self) -> str:
         """A phrase such as 'float64, train mode, parameters jittered by 0.1'."""
         said = [] if self.precision == "native" else [self.precision]
         said += [f"{self.mode} mode"] if self.mode != "eval" else []
         said += [f"parameters jittered by {self.jitter:g}"] if self.jitter else []
+        said += ["the other inputs that are the same tensor kept"] if self.alone else []
+        said += ["each element drawn from a stream of its own"] if self.apart else []
         return ", ".join(said)
 
 
@@ -64,6 +73,7 @@ class Seen:
     unchecked: tuple[str, ...]
     epsilon: float
     random: bool
+    apart: bool
     writes_input: tuple[int, ...]
     writes_state: tuple[str, ...]
     seconds: float
@@ -129,27 +139,42 @@ class Program:
 
     # -- running --------------------------------------------------------------------------------------------------
 
-    def call(self, x: Tensor) -> Any:
+    def call(self, x: Tensor, alone: bool = False) -> Any:
         """The model's raw output on `x` in place of the varied input, every tensor a copy of the caller's."""
-        positional, keywords = self._arguments(x)
+        positional, keywords = self._arguments(x, alone)
         return self.model(*positional, **keywords)
 
-    def _arguments(self, x: Tensor) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments(self, x: Tensor, alone: bool = False) -> tuple[list[Any], dict[str, Any]]:
+        """Copies of the inputs, one per tensor; `x` wherever the varied one was given, or at its own place `alone`."""
+        import torch
         from torch.utils._pytree import tree_map
 
-        positional, keywords = tree_map(_copied, (self.positional, self.keywords))
-        if isinstance(self.vary, str):
-            keywords[self.vary] = x.clone()
-        else:
-            positional[self.vary] = x.clone()
+        copies: dict[int, Tensor] = {} if alone else {id(self.input): x.clone()}
+
+        def copied(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            if id(value) not in copies:
+                copies[id(value)] = value.clone()
+            return copies[id(value)]
+
+        positional, keywords = tree_map(copied, (self.positional, self.keywords))
+        if alone:
+            (keywords if isinstance(self.vary, str) else positional)[self.vary] = x.clone()
         return positional, keywords
+
+    @property
+    def tied(self) -> tuple[int | str, ...]:
+        """The other inputs that are the very tensor that is varied, by index or keyword."""
+        given = [*enumerate(self.positional), *self.keywords.items()]
+        return tuple(name for name, value in given if value is self.input and name != self.vary)
 
     def run(self, x: Tensor, setting: Setting = Setting()) -> Tensor:
         """The output (queries, features) for the varied input `x`, detached; complex numbers as two reals."""
         with self.prepared(setting), _told():
             if setting.precision == "float64":
                 x = wider(x)
-            return self._rows(self.call(x))
+            return self._rows(self.call(x, setting.alone))
 
     def _rows(self, result: Any) -> Tensor:
         import torch
@@ -175,17 +200,19 @@ class Program:
             stack.enter_context(in_mode(self.modules, setting.mode))
             stack.enter_context(restored(self.modules))
             stack.enter_context(parameters_as(self.modules, setting))
+            if setting.apart:
+                stack.enter_context(draws.apart())
             if setting.precision == "float64":
                 stack.enter_context(in_float64())
             yield
 
-    def observe(self, mode: str = "eval") -> Seen:
+    def observe(self, mode: str = "eval", apart: bool = False) -> Seen:
         """One native run, with what it showed; ModelError when the model raises or returns no usable tensor."""
         import torch
         from torch.utils._pytree import tree_flatten
 
         watch = _watcher(self.input)
-        setting = Setting(mode=mode)
+        setting = Setting(mode=mode, apart=apart)
         with self.prepared(setting), _told():
             positional, keywords = self._arguments(self.input)
             given = tree_flatten((positional, keywords))[0]
@@ -197,6 +224,8 @@ class Program:
             seconds = time.perf_counter() - started
             state = before.changes()
             written = tuple(i for i, t, v in versions if t._version != v)
+        if watch.steered and not apart:
+            return self.observe(mode, apart=True)
         path, y, others = choose_output(result, self.output_axis, None)
         self._leaf = path
         if self.output_axis < 0:
@@ -207,6 +236,7 @@ class Program:
             unchecked=tuple(others),
             epsilon=watch.epsilon,
             random=watch.random,
+            apart=apart,
             writes_input=written,
             writes_state=tuple(state),
             seconds=seconds,
@@ -221,12 +251,6 @@ def _axis(x: Tensor, axis: int, name: str, what: str) -> int:
             "positions"
         )
     return axis % x.dim()
-
-
-def _copied(value: Any) -> Any:
-    import torch
-
-    return value.clone() if isinstance(value, torch.Tensor) else value
 
 
 @contextmanager
@@ -286,6 +310,7 @@ def _watcher(x: Tensor) -> Any:
         supports_higher_order_operators = True
         epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
         random = False
+        steered = False  # an operation drew as many random numbers as its values asked for
         vocabulary: int | None = None
 
         @classmethod
@@ -294,6 +319,7 @@ def _watcher(x: Tensor) -> Any:
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
+            self.steered |= draws.is_steered(func)
             self.random |= torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
             for t in tree_iter(result):
                 if isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .tracer import Tracer
 
 NOISE = "random draws are the same in every run"
+STREAMS = "each element of a draw that takes as many random numbers as its values ask for has a stream of its own"
 
 
 class TorchOperand:
@@ -152,9 +153,11 @@ class TorchCall:
             operation = self.tracer.operation(self.info.name)
             self.tracer.starved.setdefault((operation.name, operation.module, operation.line), (operation, rows))
 
-    def noise(self) -> None:
-        """The outputs hold fresh random numbers."""
+    def noise(self, steered: bool = False) -> None:
+        """The outputs hold fresh random numbers; `steered`: as many were drawn as the values asked for."""
         self.tracer.assumptions.setdefault(NOISE)
+        if steered:
+            self.tracer.assumptions.setdefault(STREAMS)
 
 
 class Info:

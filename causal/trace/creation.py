@@ -87,7 +87,7 @@ def noise(call: Any) -> Shadow:
 @rule("aten.bernoulli", "aten.bernoulli_", "aten.poisson", "aten.normal", "aten.binomial", "aten._standard_gamma")
 def noise_from(call: Any) -> Shadow:
     """A draw whose distribution is read from tensors, element by element."""
-    call.noise()
+    call.noise(steered=call.name in ("aten.poisson", "aten.binomial", "aten._standard_gamma"))
     shape = _shape(call)
     parameters = [o for o in call.operands() if call.name != "aten.bernoulli_" or o is not call["self"]]
     if not parameters:
@@ -96,6 +96,24 @@ def noise_from(call: Any) -> Shadow:
 
     lo, hi = join_intervals([o.shadow for o in parameters], len(shape))
     return Shadow(shape, lo, hi, np.zeros((1,) * len(shape), np.uint8))
+
+
+@rule("aten.rrelu_with_noise", "aten.rrelu_with_noise_")
+def random_slope(call: Any) -> tuple[Shadow, Shadow]:
+    """The output and the noise that it writes: each element reads its own, whose sign decides whether it draws."""
+    call.noise(steered=True)
+    x = call["self"].shadow
+    result = Shadow(x.shape, x.lo, x.hi, np.zeros((1,) * len(x.shape), np.uint8))
+    return result, result
+
+
+@rule("aten._sample_dirichlet")
+def simplex(call: Any) -> Shadow:
+    """Each row of the last axis is drawn as one."""
+    call.noise(steered=True)
+    s = call["self"].shadow
+    lo, hi = s.lo.min(-1, keepdims=True), s.hi.max(-1, keepdims=True)
+    return Shadow(tuple(call.value.shape), lo, hi, np.zeros((1,) * len(s.shape), np.uint8))
 
 
 @rule("aten.multinomial")

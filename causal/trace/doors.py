@@ -103,6 +103,14 @@ def watched(tracer: Tracer) -> Iterator[None]:
         tracer.memory_of(state, literal=True)
         return state
 
+    def left_aligned(src: torch.Tensor, mask: torch.Tensor) -> bool:
+        if not tracer.shadow_of(mask).is_fixed:
+            return left_aligned_by_torch(src, mask)
+        tracer.assumptions.setdefault(NESTED)
+        return False
+
+    left_aligned_by_torch = torch._nested_tensor_from_mask_left_aligned
+    patches.append((torch, "_nested_tensor_from_mask_left_aligned", left_aligned))
     for name in DOORS:
         watch(torch.Tensor, name, door(name))
     for owner, name in ((torch._C, "_to_dlpack"), (torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack")):
@@ -142,6 +150,7 @@ def _overridden(arguments: Any) -> bool:
     return any(isinstance(a, torch.Tensor) and type(a) not in PLAIN_TYPES for a in arguments)
 
 
+NESTED = "the nested tensors of nn.TransformerEncoder, with zeros in place of padding, compute what its plain path does"
 CALLBACKS = ("apply_", "map_", "map2_")  # Python computes the new elements one by one
 TEXT = ("str", "format", "percentFormat", "hash")  # what makes text or a number of a tensor without dispatching
 OUT_OF_SIGHT = (
