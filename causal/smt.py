@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 from ..numeric.libraries import library
 from .presburger import Atom, Formula, Term, variable, walk
 from .verdict import Evidence
 
 TIMEOUT_MS = 20_000
+STRATEGIES: tuple[Mapping[str, str], ...] = ({}, {"use-soi": "true"}, {"decision": "stoponly"})  # cvc5's options
 
 
 @dataclass(frozen=True)
@@ -184,14 +184,28 @@ def _z3(text: str) -> tuple[str, dict[str, int] | None, float]:
 
 
 def _cvc5(text: str) -> tuple[str, float]:
-    cvc5 = library("cvc5", "the second opinion on a family check")
+    """cvc5's answer: each strategy for a short time, then the first for the rest of it.
+
+    Divisions can send one strategy round in circles that another sees through at once.
+    """
     began = time.perf_counter()
+    short = max(1, TIMEOUT_MS // 10)
+    for strategy, limit in (*((s, short) for s in STRATEGIES), (STRATEGIES[0], TIMEOUT_MS - len(STRATEGIES) * short)):
+        status = _ask_cvc5(text, strategy, limit)
+        if status != "unknown":
+            break
+    return status, time.perf_counter() - began
+
+
+def _ask_cvc5(text: str, options: Mapping[str, str], limit_ms: int) -> str:
+    cvc5 = library("cvc5", "the second opinion on a family check")
     solver = cvc5.Solver()
-    solver.setOption("tlimit-per", str(TIMEOUT_MS))
+    for name, value in {"tlimit-per": str(limit_ms), **options}.items():
+        solver.setOption(name, value)
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text + "(check-sat)\n", "family")
     output = ""
     while not (command := parser.nextCommand()).isNull():
         output += command.invoke(solver, parser.getSymbolManager())
-    status: Any = output.strip().splitlines()[-1] if output.strip() else "unknown"
-    return status if status in ("sat", "unsat") else "unknown", time.perf_counter() - began
+    status = output.strip().splitlines()[-1] if output.strip() else "unknown"
+    return status if status in ("sat", "unsat") else "unknown"
