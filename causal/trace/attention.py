@@ -1,8 +1,9 @@
 """Fused attention kernels: softmax(q kᵀ / √d + bias) v and whole layers around it, composed from the rules of the
 parts.
 
-While a model is traced, `scaled_dot_product_attention` takes its math path, so that every part is seen; these rules
-serve programs that call a kernel directly, and the fused path of `nn.MultiheadAttention` and
+While a model is traced, `scaled_dot_product_attention` takes its math path, so that every part is seen, except where
+it is causal and without a mask: then a fused kernel may run, and its rows join prefixes, without a matrix of scores.
+These rules serve programs that call a kernel directly, too, and the fused path of `nn.MultiheadAttention` and
 `nn.TransformerEncoderLayer`.
 """
 
@@ -57,9 +58,13 @@ def attention(call: Any) -> Any:
     bias = next((call[n] for n in ("attn_mask", "attn_bias") if call.has(n)), None)
     outputs = list(call.value) if isinstance(call.value, (tuple, list)) else [call.value]
     shape = tuple(outputs[0].shape)
-    x, y, z = q.known(), k.known(), v.known()
+    x, y, z = (o.shadow if call["is_causal"] and bias is None else o.known() for o in (q, k, v))
     if y.shape[:-2] != x.shape[:-2]:  # grouped queries: join the heads of the keys and values
         y, z = (_joined_heads(s, x.shape[1]) for s in (y, z))
+    if call["is_causal"] and bias is None:
+        out = _prefixes(x, y, z, shape)
+        rest = _rest(outputs, int(out.hi.max(initial=NONE_HI)))
+        return (out, *rest) if isinstance(call.value, (tuple, list)) else out
     lo, hi, kind = contract(call, q, k, x, transposed(y))
     scores = assemble((*x.shape[:-1], y.shape[-2]), lo, hi, kinds_from(kind >= FIXED))
     axes = len(scores.shape)
@@ -81,12 +86,32 @@ def attention(call: Any) -> Any:
     lo, hi, kind = contract(call, q, v, weights, z)
     out = assemble(shape, lo, hi, np.where(kind == ZERO, kind, np.uint8(VARIES)))
     last = max(int(weights.hi.max(initial=NONE_HI)), int(hi.max(initial=NONE_HI)))
-    rest = [
+    return (out, *_rest(outputs, last)) if isinstance(call.value, (tuple, list)) else out
+
+
+def _rest(outputs: list[Any], last: int) -> list[Shadow]:
+    """What a kernel returns beside the result: sums for the backward pass, the state of its random numbers."""
+    return [
         uniform(tuple(value.shape), VARIES, 0, last) if value.numel() else uniform(tuple(value.shape), FIXED)
         for value in outputs[1:]
         if hasattr(value, "shape")
     ]
-    return (out, *rest) if isinstance(call.value, (tuple, list)) else out
+
+
+def _prefixes(q: Shadow, k: Shadow, v: Shadow, shape: tuple[int, ...]) -> Shadow:
+    """Causal attention without a mask: row i joins query i and the keys and values 0…i; row 0 is value 0 alone."""
+    rows, keys = q.shape[-2], k.shape[-2]
+    parts = []
+    for a, b, c, reduce in ((q.lo, k.lo, v.lo, np.minimum), (q.hi, k.hi, v.hi, np.maximum)):
+        seen = reduce(reduce.reduce(b, axis=-1, keepdims=True), c)  # (…, keys, features): both halves of each term
+        seen = np.broadcast_to(seen, (*seen.shape[:-2], keys, seen.shape[-1]))
+        joined = reduce.accumulate(seen, axis=-2)
+        joined = np.take(joined, np.minimum(np.arange(rows), keys - 1), axis=-2)
+        result = reduce(joined, reduce.reduce(a, axis=-1, keepdims=True))
+        result[..., :1, :] = c[..., :1, :]
+        parts.append(result)
+    fixed = q.is_fixed and k.is_fixed and v.is_fixed
+    return assemble(shape, parts[0], parts[1], kinds_from(np.full((1,) * len(shape), fixed)))
 
 
 def _is_bool(operand: Any) -> bool:

@@ -19,6 +19,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
+import torch.nn.attention
 import torch.overrides
 import torch.utils._python_dispatch
 import torch.utils.dlpack
@@ -49,6 +50,9 @@ class Constructors(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         """Report, then call."""
         name = getattr(func, "__name__", "")
+        if name == "scaled_dot_product_attention" and _plainly_causal(*args, **(kwargs or {})):
+            with torch.nn.attention.sdpa_kernel(FUSED):
+                return func(*args, **(kwargs or {}))
         if name in NUMBERS:
             self.tracer.read_in_python([args[0]], f"Tensor.{name}()")
         elif name == "tensor_split":  # the places to split at are read through a raw pointer
@@ -61,6 +65,13 @@ class Constructors(TorchFunctionMode):
                 lists = [v for v in lists if not isinstance(v, torch.Tensor)]
             self.tracer.read_in_python(lists, f"{name}() of a list of tensors")
         return func(*args, **(kwargs or {}))
+
+
+def _plainly_causal(
+    query: Any, key: Any, value: Any, mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, **rest: Any
+) -> bool:
+    """Whether attention is causal by its flag alone, so that the rule of a fused kernel says all there is to say."""
+    return is_causal and mask is None and rest.get("attn_mask") is None and dropout_p == 0.0
 
 
 @contextmanager
@@ -150,6 +161,7 @@ def _overridden(arguments: Any) -> bool:
     return any(isinstance(a, torch.Tensor) and type(a) not in PLAIN_TYPES for a in arguments)
 
 
+FUSED = [k for k in torch.nn.attention.SDPBackend.__members__.values() if k.name not in ("ERROR", "OVERRIDEABLE")]
 NESTED = "the nested tensors of nn.TransformerEncoder, with zeros in place of padding, compute what its plain path does"
 CALLBACKS = ("apply_", "map_", "map2_")  # Python computes the new elements one by one
 TEXT = ("str", "format", "percentFormat", "hash")  # what makes text or a number of a tensor without dispatching

@@ -29,6 +29,7 @@ except ImportError as error:  # pragma: no cover
     raise ImportError("PyTorch is not installed; pip install 'attnproof[torch]' to check PyTorch models") from error
 
 from . import families  # noqa: F401  (registers the rules)
+from .attention import KERNELS
 from .doors import Constructors, eager, watched
 from .tracer import Tracer
 
@@ -142,7 +143,7 @@ def run(
         assumptions.append(
             "the fused path of nn.MultiheadAttention, taken without gradients, computes what its plain path does"
         )
-    if "aten._safe_softmax" in tracer.counts:
+    if "aten._safe_softmax" in tracer.counts or any(k in tracer.counts for k in KERNELS):
         assumptions.append("fused kernels of scaled_dot_product_attention compute what its math path does")
     if others == "given" and len(copies) > 1:
         assumptions.append("the other inputs keep the values given")

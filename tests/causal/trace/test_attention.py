@@ -51,6 +51,19 @@ CASES = {
         is_causal=True,
         enable_gqa=True,
     ),
+    "sdpa more queries": lambda x: F.scaled_dot_product_attention(
+        heads(x), heads(x)[..., :4, :], heads(x)[..., 1:5, :], is_causal=True
+    ),
+    "sdpa keys from the end": lambda x: F.scaled_dot_product_attention(
+        heads(x), heads(x.flip(0)), heads(x), is_causal=True
+    ),
+    "sdpa constant queries": lambda x: F.scaled_dot_product_attention(
+        torch.ones(1, 1, 6, 4, dtype=x.dtype),
+        heads(x.roll(1, 0) * (torch.arange(6) > 0)[:, None]),
+        heads(x),
+        is_causal=True,
+    ),
+    "sdpa without heads": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
     "kernel": lambda x: KERNEL(heads(x), heads(x), heads(x), 0.0, True)[0],
     "kernel bias": lambda x: KERNEL(heads(x), heads(x), heads(x), 0.0, False, attn_mask=hidden(-torch.inf))[0],
     "kernel finite": lambda x: KERNEL(heads(x), heads(x), heads(x), 0.0, False, attn_mask=hidden(-1e9))[0],

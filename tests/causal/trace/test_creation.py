@@ -46,6 +46,7 @@ NOISE = {
                                  torch.zeros(4).geometric_(0.5) + x, torch.zeros(4).cauchy_() + x, torch.zeros(4).log_normal_() + x, torch.zeros(4).bernoulli_(0.5) + x],
     "draws from data": lambda x: [torch.bernoulli(x.sigmoid()) + x, torch.normal(x, 1.0), torch.poisson(x.abs()) + x, torch.multinomial(x.abs() + 1, 2) + x[:, :2],
                                   torch.binomial(torch.full((6, 4), 3.0, dtype=x.dtype), x.sigmoid()), torch._standard_gamma(x.abs() + 1)],
+    "draws of open length": lambda x: [F.rrelu(x, training=True), F.rrelu(x.clone(), training=True, inplace=True), torch._sample_dirichlet(x.abs() + 1)],
     "dropout": lambda x: [F.dropout(x, 0.5, True), torch.native_dropout(x, 0.5, True)[0]],
 }  # fmt: skip
 
