@@ -66,7 +66,7 @@ def test_show_refutes_published_designs():
         ),
         (
             ["show", "packed-blocks", "--n", "9", "--lengths", "3,3"],
-            "--lengths '3,3' are no documents over --n 9; pass positive lengths that sum to 9",
+            "--lengths '3,3' are no documents over --n 9 positions; pass positive lengths that sum to 9",
         ),
         (
             ["show", "dyadic", "--save", "picture.txt"],

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
+import re
 import subprocess
 import sys
-import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from attnproof.cli import main
+from attnproof.cli import COMMANDS, main
 from attnproof.cli.usage import shown, suggestion
 
 pytestmark = pytest.mark.claim("T10")
@@ -214,13 +214,14 @@ def test_a_closed_pipe_is_no_refutation(tmp_path):
     assert done.wait() == 141
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send there")
-def test_an_interrupt_is_one_sentence():
-    done = subprocess.Popen([*COMMAND, "verify"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1.5)
-    done.send_signal(signal.SIGINT)
-    out, err = done.communicate()
-    assert (done.returncode, out, err) == (130, "", "attnproof: interrupted; nothing was decided\n")
+def test_an_interrupt_is_one_sentence(run, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("attnproof.cli.design.smtlib_texts", interrupted)
+    code, out, err = run("design", "export", "folder")
+    assert (code, out) == (130, "")
+    assert err.lstrip("\n") == "attnproof: interrupted; nothing was decided\n"  # Click starts a new line after ^C
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
@@ -234,3 +235,14 @@ def test_a_full_disk_is_one_sentence(tmp_path):
     assert done.stderr == (
         "attnproof: reading or writing failed (No space left on device); make room or choose another place\n"
     )
+
+
+def test_the_page_on_the_command_line_says_what_happens(run):
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    if not page.is_file():
+        pytest.skip("docs is not part of this installation")
+    text = page.read_text(encoding="utf-8")
+    for command, sentence in re.findall(r"^\$ attnproof (.*)\n(.*)\n", text, re.MULTILINE):
+        assert run(*command.replace("F.npy", "f.npy").split()) == (2, "", f"{sentence}\n")
+    for command in re.findall(r"^attnproof (\w+)", text, re.MULTILINE):
+        assert command in COMMANDS
