@@ -118,12 +118,12 @@ class Aligner:
         aligned.
         """
         names, columns, index = read_columns(result)
-        if not names:
+        if not names and not self.names:
             raise ValueError("function returned no columns; return at least one")
+        m = len(columns[0]) if columns else len(result)
         if hasattr(result, "columns") or isinstance(result, Mapping):
-            columns = [*columns, _constant(", ".join(names), len(columns[0]))]
+            columns = [*columns, _constant(", ".join(names) or "none", m)]
             names = [*names, SET_OF_COLUMNS]
-        m = len(columns[0])
         if self.names is None:
             self.names = names
         elif names != self.names:
@@ -170,18 +170,19 @@ class Aligner:
         return None if self.source.times is None else self.source.times[rows]
 
     def _times_of(self, result: Any, index: Any) -> Array | None:
-        """The times that the result itself carries."""
+        """The times that the result itself carries; Unaligned where one is missing."""
         if self.source.times is None:
             return None
         name = self.source.time_name
-        if name is not None and hasattr(result, "columns") and name in list(result.columns):
-            return comparable(result[name], f"the function's column {name!r}")
-        if index is None:
-            return None
-        if name is not None and name in index.names:
-            return comparable(index.get_level_values(name), "the function's index")
-        clocklike = type(index).__name__ in ("DatetimeIndex", "PeriodIndex")
-        return comparable(index, "the function's index") if clocklike and self.source.times.dtype.kind == "M" else None
+        clocklike = type(index).__name__ in ("DatetimeIndex", "PeriodIndex") and self.source.times.dtype.kind == "M"
+        try:
+            if name is not None and hasattr(result, "columns") and name in list(result.columns):
+                return comparable(result[name], f"the function's column {name!r}")
+            if index is not None and name is not None and name in index.names:
+                return comparable(index.get_level_values(name), "the function's index")
+            return comparable(index, "the function's index") if clocklike else None
+        except ValueError as error:
+            raise Unaligned(str(error)) from None
 
     def _labelled(self, index: Any, rows: Array, given: Any) -> Array | None:
         """The input rows that an index names, or None where it does not name rows of the input."""
@@ -314,8 +315,9 @@ def compare(
 ) -> Difference:
     """The settled rows of two runs: those decided at or before `cut`.
 
-    `present` (n,) restricts them to the input rows that a truncated run had, and to times up to the last of these: a
-    run that ends there has no reason to return the days until the next row, which a longer run fills.
+    `present` (n,) restricts them to the input rows that a truncated run had, and to times up to the last of these.
+    A row at a time that no input row has, such as a day between two rows, may be missing in either: a function fills it
+    when the next row comes.
     """
     left, right = _settled(base, cut, present), _settled(other, cut, present)
     if len(left) == len(right) and np.array_equal(base.key[left], other.key[right]):
@@ -327,12 +329,19 @@ def compare(
         _, first, second = np.intersect1d(a, b, return_indices=True)
         order = np.argsort(left[first])
         left, right = left[first][order], right[second][order]
-    alone = np.concatenate([only_left, -1 - only_right])
+    alone = np.concatenate([_own_time(base, only_left), -1 - _own_time(other, only_right)])
     changed = []
     here, there = _slice(left), _slice(right)
     for x, y, limit in zip(base.columns, other.columns, limits, strict=True):
-        changed.append(np.concatenate([left[where_differs(x[here], y[there], limit)], alone]))
+        apart = where_differs(x[here], y[there], limit)
+        if len(apart) and limit.of_largest:  # what a replay made large is rounded in proportion
+            apart = apart[where_differs(x[here][apart], y[there][apart], limit.among(y))]
+        changed.append(np.concatenate([left[apart], alone]))
     return Difference(len(left) + len(alone), changed, base, other, (left, right))
+
+
+def _own_time(output: Output, rows: Array) -> Array:
+    return rows if output.between is None else rows[~output.between[rows]]
 
 
 def _settled(output: Output, cut: int, present: Array | None) -> Array:
@@ -351,10 +360,15 @@ def _slice(rows: Array) -> Any:
 
 
 class Tolerance(NamedTuple):
-    """Up to what difference two floats are taken for equal: an amount, and a share of the value."""
+    """Up to what difference two floats are taken for equal: an amount, and shares of the value and of the largest."""
 
     absolute: float = 0.0
     relative: float = 0.0
+    of_largest: float = 0.0
+
+    def among(self, column: Array) -> Tolerance:
+        """The same, with the largest value of a column counted into the amount."""
+        return self._replace(absolute=max(self.absolute, self.of_largest * _largest(column)))
 
 
 EXACT = Tolerance()
@@ -422,15 +436,31 @@ def tolerances(output: Output) -> list[Tolerance]:
     found = []
     for column in output.columns:
         if column.dtype.kind not in "fc":
-            found.append(EXACT)
+            eps = float(np.finfo(float).eps)
+            among_objects = Tolerance(relative=float(np.sqrt(eps)) / 100, of_largest=256 * eps)
+            plain = column.dtype.kind != "O" or column.strides == (0,)
+            found.append(EXACT if plain else among_objects.among(column))
             continue
         finite = np.abs(column[np.isfinite(column)])
-        largest = float(finite.max()) if finite.size else 0.0
         typical = float(np.median(finite)) if finite.size else 0.0
         eps = float(np.finfo(np.float32 if _single(finite) else column.dtype).eps)
         relative = np.sqrt(eps) / 100
-        found.append(Tolerance(max(relative * (typical or largest), 256 * eps * largest), relative))
+        found.append(Tolerance(relative * (typical or _largest(column)), relative, 256 * eps).among(column))
     return found
+
+
+def _flat(entry: Any) -> Sequence[Any]:
+    return entry if isinstance(entry, (list, tuple)) else [entry]
+
+
+def _largest(column: Array) -> float:
+    """The largest finite size of a column of numbers; 0 where it has none."""
+    if column.dtype.kind == "O":
+        column = np.array([v for entry in column for v in _flat(entry) if isinstance(v, float)], dtype=float)
+    if column.dtype.kind not in "biufc":
+        return 0.0
+    finite = np.abs(column[np.isfinite(column)])
+    return float(finite.max()) if finite.size else 0.0
 
 
 def _single(values: Array) -> bool:

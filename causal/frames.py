@@ -18,7 +18,8 @@ from uuid import UUID
 
 import numpy as np
 
-Kind = Literal["high", "low", "draw", "words", "gaps"]
+Kind = Literal["high", "low", "draw", "words", "gaps", "numbers"]
+FAR = 1000.0  # ranges beyond the range: thresholds need not be near what was seen
 IMMUTABLE = (str, bytes, int, float, complex, type(None), np.generic, date, timedelta, Decimal, UUID)
 Array = np.ndarray
 
@@ -155,9 +156,12 @@ class Source:
 
         "high" and "low" go beyond the column's own range (a positive column stays positive); "draw" takes other values
         of the same column, as columns that are not numbers always do; "words" gives text that the data lack; "gaps"
-        moves the gaps of a column that has some to other rows. `only` restricts it to some columns.
+        moves the gaps of a column that has some to other rows; "numbers" is "high" in columns of numbers, the others
+        staying as they are. `only` restricts it to some columns.
         """
         new = {}
+        if kind == "numbers":
+            kind, only = "high", [name for name in self._numbers if only is None or name in only]
         for index, name in enumerate(self.names):
             if only is None or name in only:
                 random = np.random.default_rng([seed, index])
@@ -375,14 +379,14 @@ def _where_polars(column: Any, missing: Array, series: Any) -> Any:
 
 
 def _beyond(dtype: np.dtype, limits: tuple[float, float], old: Array, kind: Kind, random: np.random.Generator) -> Array:
-    """New numbers beyond a column's range, in the column's own type; truth values are negated."""
+    """New numbers beyond a column's range, some of them far, in the column's own type; truth values are negated."""
     if dtype.kind == "b":
         return ~old
     low, high = limits
     span = (high - low) or abs(high) or 1.0
     u = random.random(len(old))
-    below = low * (0.25 + 0.5 * u) if low > 0 else low - span * (0.5 + u)
-    new = high + span * (0.5 + u) if kind == "high" else below
+    steps = np.where(random.random(len(old)) < 0.25, FAR, 1.0) * (0.5 + u)
+    new = high + span * steps if kind == "high" else low * (1 - u) / 2 if low > 0 else low - span * steps
     if dtype.kind in "iu":
         whole = np.iinfo(dtype)
         new = np.clip(np.rint(new), max(whole.min, -(2.0**62)), min(whole.max, 2.0**62))
@@ -426,11 +430,24 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     if not source.names:
         raise ValueError("data has no column beside time and group; pass at least one")
     _check_order(source)
+    source.notes += _overlooked_times(source)
     for name in source.constant_columns:
         empty = source.missing[name].all()
         what = "has no value at all" if empty else "has one value only"
         source.notes.append(f"column {name} {what}, so nothing can be learnt by replacing it")
     return source
+
+
+def _overlooked_times(source: Source) -> list[str]:
+    """A remark when rows are the clock although a column holds times."""
+    if source.times is None:
+        for name in source.names:
+            dtype = source.column(name).dtype
+            if getattr(dtype, "kind", "") == "M" or str(dtype).startswith("Date"):
+                return [
+                    f"column {name} holds times, but the rows are cut as they stand; pass time={name!r} to cut by it"
+                ]
+    return []
 
 
 def _key(source: Source, role: str, key: Any) -> tuple[Any, str | None]:
@@ -509,8 +526,6 @@ def read_columns(result: Any) -> tuple[list[str], list[Array], Any]:
 
     Raises TypeError for something that is no table, ValueError for two columns of one name.
     """
-    if type(result).__name__ == "LazyFrame" and hasattr(result, "collect"):
-        result = result.collect()
     library = library_of(result)
     if not library and isinstance(result, Mapping):
         names, columns = [str(k) for k in result], [np.asarray(v) for v in result.values()]

@@ -17,7 +17,7 @@ from .alignment import SET_OF_COLUMNS, Clock
 from .boundary import Boundary
 from .carriers import MOST_CARRIERS, SECONDS, Hit, Hits, carriers, covering, earliest, farthest
 from .cuts import all_cuts, special_cuts, spread_cuts
-from .replays import REPLACEMENTS, TRUNCATION, Replay, Runner, Summary, listed
+from .replays import NUMBERS, REPLACEMENTS, TRUNCATION, Replay, Runner, Summary, listed
 from .state import State
 from .tables import read_tables
 from .verdict import Column, Evidence, Status, Verdict, Witness, _runs, accept_or_raise, versions_of
@@ -83,6 +83,7 @@ class PipelineWitness(Witness):
             "draw": "are replaced by other values of the data",
             "words": "are replaced by words that the data lack",
             "gaps": "have their gaps elsewhere",
+            NUMBERS: "have higher numbers",
         }
         done = what.get(self.how, f"are replaced by {self.how}er values")
         of = f" of table {self.table}" if self.table else ""
@@ -460,7 +461,7 @@ def _evidence(
     counted = {n for n in found if not runner.noise[n] and runner.base.names[n] not in labels}
     guilty = {r for n in counted for r, _ in found[n]}
     pieces = []
-    for title, kinds in ((TRUNCATION, (TRUNCATION,)), ("perturbation", REPLACEMENTS)):
+    for title, kinds in ((TRUNCATION, (TRUNCATION,)), ("perturbation", (*REPLACEMENTS, NUMBERS))):
         ran = [
             s for s in summaries if s.replay.kind in kinds and not s.failed and s.rows + (s.replay.kind != TRUNCATION)
         ]
@@ -482,7 +483,14 @@ def _evidence(
 def _ways(runner: Runner, replays: Sequence[Replay]) -> str:
     """How later rows were replaced, and in which tables."""
     kinds = {r.kind for r in replays}
-    words = {"high": "higher", "low": "lower", "draw": "drawn", "words": "new words", "gaps": "other gaps"}
+    words = {
+        "high": "higher",
+        "low": "lower",
+        "draw": "drawn",
+        "words": "new words",
+        "gaps": "other gaps",
+        NUMBERS: "numbers",
+    }
     ways = ", ".join(word for kind, word in words.items() if kind in kinds)
     if len(runner.tables.sources) == 1:
         return ways
@@ -496,8 +504,8 @@ def _count(number: int, what: str) -> str:
 
 def _assumptions(runner: Runner) -> tuple[str, ...]:
     found = ["the function's result depends on its argument alone", "the cuts that were run, and no others"]
-    if any(limit.relative for limit in runner.limits):
-        most = max(limit.relative for limit in runner.limits)
+    most = max(limit.relative for limit in runner.limits)
+    if most:
         found.append(f"floats that differ by no more than {most:.1g} of their size are equal up to rounding")
     return tuple(found)
 

@@ -25,7 +25,7 @@ from .alignment import (
 )
 from .frames import Array, Output, Source, library_of, objects, shown_time
 from .state import State
-from .tables import REPLACEMENTS, TRUNCATION, Place, Replay, Tables
+from .tables import NUMBERS, REPLACEMENTS, TRUNCATION, Place, Replay, Tables
 
 MOST_RANKS_KEPT = 4096
 
@@ -120,7 +120,8 @@ class Runner:
         self.calls += 1
         self.state.put_back()
         try:
-            return self.tables.call(self.function, given)
+            result = self.tables.call(self.function, given)
+            return result.collect() if type(result).__name__ == "LazyFrame" else result
         except Exception as error:
             raise Refused(f"{type(error).__name__} ({error})") from error
 
@@ -193,15 +194,15 @@ class Runner:
         return {replay: columns & steady for replay, columns in found.items()}
 
     def run(self, replay: Replay) -> Summary:
-        """A replay, summarised; a failing replacement by new values is tried again with the data's own."""
+        """A replay, summarised; a failing replacement is tried again with the data's own values, then with numbers."""
         rows = int(self.clock.kept(replay.cut).sum())
         if replay.kind == TRUNCATION and rows == 0:
             return Summary(replay)
         try:
             return self.summary(replay, self.difference(replay))
         except Refused as error:
-            if replay.kind not in (TRUNCATION, "draw"):
-                return self.run(Replay(replay.cut, "draw", replay.table))
+            if replay.kind not in (TRUNCATION, NUMBERS):
+                return self.run(Replay(replay.cut, NUMBERS if replay.kind == "draw" else "draw", replay.table))
             return Summary(replay, failed=f"function raises {error}", rows=rows)
         except Unaligned as error:
             return Summary(replay, failed=str(error).partition(",")[0].partition(";")[0], rows=rows)
@@ -336,4 +337,15 @@ def _differ(given: Any, old: Any) -> bool:
     return bool(differs(objects(list(given)), objects(list(old))).any())
 
 
-__all__ = ["REPLACEMENTS", "TRUNCATION", "Finding", "Refused", "Replay", "Runner", "Summary", "as_function", "listed"]
+__all__ = [
+    "NUMBERS",
+    "REPLACEMENTS",
+    "TRUNCATION",
+    "Finding",
+    "Refused",
+    "Replay",
+    "Runner",
+    "Summary",
+    "as_function",
+    "listed",
+]

@@ -16,6 +16,7 @@ from .frames import Array, Kind, Source, library_of, read_source
 ALWAYS = np.iinfo(np.int64).min // 2  # the rank of what was known from the start
 TRUNCATION = "truncation"
 REPLACEMENTS = ("high", "low", "draw", "words", "gaps")
+NUMBERS = "numbers"  # where the function refuses all of these: higher numbers, and nothing else replaced
 Place = tuple[int, Any]  # the number of a table and the name of its column
 
 
@@ -85,9 +86,9 @@ class Tables:
                 future &= where
             if replay.table not in ("", self.names[i]):
                 future[:] = False
-            kind: Kind = replay.kind if replay.kind in source.kinds else "draw"  # type: ignore[assignment]
+            kind: Kind = replay.kind if replay.kind in (*source.kinds, "numbers") else "draw"  # type: ignore[assignment]
             columns = None if only is None else {name for table, name in only if table == i}
-            entropy = [seed, replay.cut + 1, REPLACEMENTS.index(replay.kind), *([i] if i else [])]
+            entropy = [seed, replay.cut + 1, (*REPLACEMENTS, NUMBERS).index(replay.kind), *([i] if i else [])]
             number = int(np.random.SeedSequence(entropy).generate_state(1)[0])
             found.append(source.replaced(future, kind, number, columns) if future.any() else source.copy())
         return self._arranged(found)
