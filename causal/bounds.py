@@ -13,7 +13,7 @@ import numpy as np
 
 from .entries import Entries
 from .exact import STRIP, Question
-from .support import NEVER, Scan
+from .support import BLOCK, NEVER, Scan
 from .verdict import LeakBound
 
 MOST = 1 << 24  # entries up to which every entry is looked at in any case; beyond, the scan's block extremes may do
@@ -53,9 +53,9 @@ def _from_entries(
     return _up(largest, 0), _product(spread, distance, len(forbidden))
 
 
-def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray) -> Iterator[np.ndarray]:
-    """These rows and columns, some columns at a time, as float64 or Fractions."""
-    wide = max(1, STRIP // len(slots))
+def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray, size: int = STRIP) -> Iterator[np.ndarray]:
+    """These rows and columns, so many entries at a time, as float64 or Fractions."""
+    wide = max(1, size // len(slots))
     for start in range(0, len(columns), wide):
         block = entries.block(slots, columns[start : start + wide])
         yield block if block.dtype == object else block.astype(np.float64)
@@ -72,14 +72,16 @@ def _distance(F: Entries, slots: np.ndarray) -> float:
         rows = [row for row in F.block(slots) if len(row)]
         gaps = [sum(abs(x - y) for x, y in zip(a, b, strict=True)) for s, a in enumerate(rows) for b in rows[:s]]
         return _up(max(gaps, default=0), 0)
-    if k * k * n <= MOST_PAIRS:
-        f = F.block(slots).astype(np.float64)
-        return max((float(np.abs(f[s + 1 :] - f[s]).sum(axis=1).max()) for s in range(k - 1)), default=0.0)
-    ranges, sizes = 0.0, np.zeros(k)
-    for f in _strips(F, slots, np.arange(n)):
-        ranges += float((f.max(axis=0) - f.min(axis=0)).sum())
-        sizes += np.abs(f).sum(axis=1)
-    return min(ranges, float(np.sort(sizes)[-2:].sum()))
+    pairwise = k * k * n <= MOST_PAIRS
+    apart, ranges, sizes = np.zeros((k, k)), 0.0, np.zeros(k)
+    for f in _strips(F, slots, np.arange(n), BLOCK):
+        if pairwise:
+            for s in range(k - 1):
+                apart[s, s + 1 :] += np.abs(f[s + 1 :] - f[s]).sum(axis=1)
+        else:
+            ranges += float((f.max(axis=0) - f.min(axis=0)).sum())
+            sizes += np.abs(f).sum(axis=1)
+    return float(apart.max(initial=0)) if pairwise else min(ranges, float(np.sort(sizes)[-2:].sum()))
 
 
 def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan, Scan]) -> tuple[float, float]:

@@ -310,8 +310,6 @@ def basis(p: int, E: Columns, F: Columns, rank: np.ndarray, bias: Columns | None
 
 def _pivots(columns: Columns, order: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
     """The columns, in this order, that are not combinations of earlier ones (after centring), and their residues."""
-    from flint import nmod_mat
-
     k = len(columns.block)
     chosen, kept = np.zeros(0, np.int64), np.zeros((k, 0), np.int64)
     for strip in columns.strips(order):
@@ -319,19 +317,53 @@ def _pivots(columns: Columns, order: np.ndarray, p: int) -> tuple[np.ndarray, np
             break  # centred columns have rank at most k − 1
         new = columns.residues(p, strip)
         new = (new - new[:1]) % p
-        moving = new.any(axis=0)
-        both = np.hstack([kept, new[:, moving]])
-        names = np.concatenate([chosen, strip[moving]])
-        if not both.shape[1]:
-            continue
-        echelon, rank = nmod_mat(k, both.shape[1], both.ravel().tolist(), p).rref()
-        pivots, column = [], 0
-        for row in range(rank):
-            while int(echelon[row, column]) == 0:
-                column += 1
-            pivots.append(column)
-        chosen, kept = names[pivots], both[:, pivots]
+        left = np.flatnonzero(_outside(kept, new, p))
+        while len(left) and kept.shape[1] < k - 1:
+            few, left = left[: 2 * k], left[2 * k :]
+            both, names = np.hstack([kept, new[:, few]]), np.concatenate([chosen, strip[few]])
+            pivots = _echelon(both, p)[1]
+            chosen, kept = names[pivots], both[:, pivots]
+            left = left[_outside(kept, new[:, left], p)]
     return chosen, kept
+
+
+def _echelon(matrix: np.ndarray, p: int) -> tuple[Any, list[int]]:
+    """The reduced echelon form modulo p, as FLINT's, and its pivot columns."""
+    from flint import nmod_mat
+
+    if not matrix.size:
+        return matrix, []
+    echelon, rank = nmod_mat(*matrix.shape, matrix.ravel().tolist(), p).rref()
+    pivots, column = [], 0
+    for row in range(rank):
+        while int(echelon[row, column]) == 0:
+            column += 1
+        pivots.append(column)
+    return echelon, pivots
+
+
+def _outside(kept: np.ndarray, new: np.ndarray, p: int) -> np.ndarray:
+    """Which columns of `new` are no combinations of the independent columns `kept`, modulo p.
+
+    A few rows determine a combination of `kept`, and the others follow from them linearly.
+    """
+    echelon, rows = _echelon(np.ascontiguousarray(kept.T), p)
+    others = np.setdiff1d(np.arange(len(new)), rows)
+    if not rows:
+        return np.asarray(new.any(axis=0))
+    follow = np.array([[int(echelon[i, s]) for i in range(len(rows))] for s in others], np.int64)
+    return np.asarray((_product(follow.reshape(-1, len(rows)), new[rows], p) != new[others]).any(axis=0))
+
+
+def _product(a: np.ndarray, x: np.ndarray, p: int) -> np.ndarray:
+    """a x modulo p for residues below 2³¹, by floating-point products of so few bits of `a` that none rounds."""
+    width = 53 - 31 - a.shape[1].bit_length()
+    assert width > 0
+    floats, total = x.astype(np.float64), np.zeros((len(a), x.shape[1]), np.int64)
+    for shift in reversed(range(0, 31, width)):
+        part = (a >> shift) & ((1 << width) - 1)
+        total = ((total << width) + (part.astype(np.float64) @ floats).astype(np.int64)) % p
+    return total
 
 
 def pair_classes(bases: Iterator[Basis], first: np.ndarray, second: np.ndarray) -> np.ndarray:

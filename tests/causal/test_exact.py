@@ -370,3 +370,36 @@ def test_a_class_that_spans_many_strips_is_summed_whole(strip, monkeypatch):
         late, soon = b.j, b.i  # thresholds: position 1 is forbidden where position 0 is allowed
         found = exact_room._classes_of_pairs(b, first, second, np.zeros(5, np.int64), late, soon)
         assert (found is None) == (expected is None)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_pivots_are_the_first_columns_that_are_no_combinations_of_earlier_ones(data):
+    """Against FLINT on all columns at once; residues up to the largest prime, ranks of every kind."""
+    from flint import nmod_mat
+
+    k, n, q = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 30)), data.draw(st.integers(0, 6))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    size = data.draw(st.sampled_from([2, 2**20]))
+    block = (rng.integers(-size, size, (k, q)) @ rng.integers(-size, size, (q, n))).astype(object)
+    columns = Columns(read(block, layout="slots-first"), np.arange(k))
+    order = rng.permutation(n)
+    p = next(primes())
+    chosen, kept = exact_room._pivots(columns, order, p)
+    centred = [[int(block[s, j] - block[0, j]) for j in order] for s in range(k)]
+    greedy, rank = [], 0
+    for c in range(n):
+        now = nmod_mat(k, c + 1, [row[i] % p for row in centred for i in range(c + 1)], p).rank()
+        if now > rank:
+            greedy.append(int(order[c]))
+            rank = now
+    assert chosen.tolist() == greedy
+    assert kept.shape == (k, rank)
+
+
+@pytest.mark.parametrize("inner", [1, 3, 255, 1000])
+def test_products_of_residues_do_not_round(inner):
+    p = next(primes())
+    a, x = np.full((2, inner), p - 1), np.full((inner, 3), p - 2)
+    a[1] = np.random.default_rng(0).integers(0, p, inner)
+    assert exact_room._product(a, x, p).tolist() == ((a.astype(object) @ x.astype(object)) % p).tolist()
