@@ -385,7 +385,8 @@ def _beyond(dtype: np.dtype, limits: tuple[float, float], old: Array, kind: Kind
     low, high = limits
     span = (high - low) or abs(high) or 1.0
     u = random.random(len(old))
-    steps = np.where(random.random(len(old)) < 0.25, FAR, 1.0) * (0.5 + u)
+    steps = 0.5 + u
+    steps[u < 0.25] *= FAR
     new = high + span * steps if kind == "high" else low * (1 - u) / 2 if low > 0 else low - span * steps
     if dtype.kind in "iu":
         whole = np.iinfo(dtype)

@@ -300,10 +300,11 @@ def test_a_column_of_times_that_nobody_named():
 
 
 def test_a_short_prefix_without_times_is_no_obstacle():
-    table = pd.DataFrame({"day": DAYS.index, "x": X})
+    table = pd.DataFrame({"day": DAYS.index, "x": np.where(np.arange(N) == 9, 3, X)})
 
     def late(d):
-        return d if len(d) > 3 else d.assign(day=pd.NaT)
+        later = d[d.x < 2].reset_index(drop=True)
+        return later if len(d) > 3 else later.assign(day=pd.NaT)
 
     verdict = check_pipeline(late, table, time="day", cuts="all")
     assert verdict.status is Status.UNDECIDED
