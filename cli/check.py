@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import OPEN, REFUTED, Format, FormatOption, accepted, app, fail, judge
-from .usage import number, shown
+from .usage import in_options, number, shown
 
 if TYPE_CHECKING:
     from ..causal.verdict import Evidence, Verdict
+
+
+OPTIONS = {name: f"--{name}" for name in ("layout", "visible", "boundary", "tolerance")}
 
 
 @app.command()
@@ -56,13 +59,14 @@ def check(
     values = stored.array(key, "--key")
     keys = None if keys_from is None else stored.array(keys_from, "--keys-from")
     mask = _mask(visible)
-    matrices = read_pair(values, keys, layout)
-    r, n = matrices[0].shape
-    where = None
-    if boundary is not None:
-        where = Boundary.parse(boundary, n, queries_of(read_visible(mask, r)))
-    with quiet_progress(f"checking {r} slots over {n} positions"):
-        verdict = check_projection(values, keys, layout=layout, visible=mask, boundary=where, tolerance=tolerance)
+    with in_options(OPTIONS):
+        matrices = read_pair(values, keys, layout)
+        r, n = matrices[0].shape
+        where = None
+        if boundary is not None:
+            where = Boundary.parse(boundary, n, queries_of(read_visible(mask, r)))
+        with quiet_progress(f"checking {r} slots over {n} positions"):
+            verdict = check_projection(values, keys, layout=layout, visible=mask, boundary=where, tolerance=tolerance)
     if kernel:
         verdict = verdict.with_evidence(_kernel(values, keys, layout, mask, verdict, tolerance))
         if verdict.evidence[-1].ok is None and bool(verdict):

@@ -11,7 +11,7 @@ import typer
 
 from . import PROVED, REFUTED, Format, FormatOption, accepted, app, fail, judge
 from .layout import hanging
-from .usage import picture, shown, whole
+from .usage import in_options, picture, shown, whole
 
 if TYPE_CHECKING:
     from ..causal.design import Design
@@ -124,13 +124,8 @@ def _built(name: str, n: int, given: dict[str, Any]) -> Design:
         if given[key] is not None and key not in wanted:
             takes = ", ".join(OPTIONS[k] for k in wanted if k in OPTIONS) or "none of these options"
             fail(f"{option} does not apply to design {name}; it takes {takes}")
-    try:
+    with in_options(OPTIONS):
         return build(name, n, **given)
-    except ValueError as error:
-        key, _, rest = str(error).partition(" ")
-        if key not in OPTIONS:
-            raise
-        fail(f"{OPTIONS[key]} {rest.removeprefix('= ')}")
 
 
 def _row(design: Design, verdict: Verdict) -> dict[str, Any]:

@@ -12,7 +12,18 @@ import typer
 
 from . import Format, FormatOption, accepted, app, judge
 from .modules import called, load
-from .usage import PICTURES, picture, shown, whole
+from .usage import PICTURES, in_options, picture, shown, whole
+
+OPTIONS = {
+    "lengths": "--n",
+    "modes": "--mode",
+    "boundary": "--boundary",
+    "sequence_axis": "--sequence-axis",
+    "output_axis": "--output-axis",
+    "vary": "--vary",
+    "vocabulary": "--vocabulary",
+}
+"""What the parameters of `check_model` are called here."""
 
 
 @app.command("model")
@@ -54,7 +65,7 @@ def model_command(
     lengths = None if n is None else whole_numbers(n)
     if make_input is not None and lengths is None:
         raise ValueError(f"{factory} gives make_input(n), so that --n must name a length, such as --n 64")
-    with quiet_progress(f"checking {factory}"):
+    with in_options(OPTIONS), quiet_progress(f"checking {factory}"):
         verdict = check_model(
             function,
             *inputs,
@@ -90,10 +101,10 @@ def built(build: Any, text: str) -> tuple[Any, tuple[Any, ...], Any]:
 
 def whole_numbers(text: str) -> list[int]:
     """'64,128' as numbers."""
-    try:
-        return [int(word) for word in text.split(",")]
-    except ValueError:
-        raise ValueError(f"--n {shown(text)} is not a list of whole numbers; write it like 64 or 64,128") from None
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise ValueError(f"--n {shown(text)} is not a list of lengths of at least 1; write it like 64 or 64,128")
+    return [int(word) for word in words]
 
 
 @contextmanager

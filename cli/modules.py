@@ -26,7 +26,9 @@ def load(text: str, what: str, fits: Callable[[Any], bool]) -> Any:
     if not fits(found):
         near = suggestion(name, (n for n in vars(module) if fits(getattr(module, n)) and not n.startswith("_")))
         said = f"is no {what.lower()} of {shown(module_name)}" if hasattr(module, name) else "is not there"
-        raise ValueError(f"{what} = {shown(name)} {said}; {near}name one that {shown(module_name)} defines")
+        raise ValueError(
+            f"{what} = {shown(name)} {said}; {near.strip() or f'name one that {shown(module_name)} defines'}"
+        )
     return found
 
 

@@ -12,7 +12,9 @@ import typer
 
 from . import Format, FormatOption, accepted, app, fail, judge
 from .modules import load
-from .usage import first_line, shown, whole
+from .usage import first_line, in_options, shown, whole
+
+OPTIONS = {name: f"--{name}" for name in ("time", "group", "labels", "boundary", "cuts", "workers", "seed")}
 
 
 @app.command("pipeline")
@@ -51,7 +53,7 @@ def pipeline_command(
     accepted(accept)
     called = load(function, "FUNCTION", _transforms)
     table = read_table(data, time, library)
-    with progress_bar(f"checking {function}") as tick:
+    with in_options(OPTIONS), progress_bar(f"checking {function}") as tick:
         verdict = check_pipeline(
             called,
             table,
@@ -91,7 +93,8 @@ def read_table(path: Path, time: str | None, library: str) -> Any:
             return module.read_csv(path, try_parse_dates=True) if path.suffix == ".csv" else module.read_parquet(path)
         table = module.read_csv(path) if path.suffix == ".csv" else module.read_parquet(path)
     except Exception as error:
-        fail(f"DATA = {shown(path)} cannot be read ({first_line(error)}); pass a well-formed {path.suffix} file")
+        why = first_line(error).removeprefix("Error tokenizing data. C error: ")
+        fail(f"DATA = {shown(path)} cannot be read ({why}); pass a well-formed {path.suffix} file")
     if time in table.columns and not module.api.types.is_numeric_dtype(table[time]):
         try:
             table[time] = module.to_datetime(table[time], format="ISO8601")

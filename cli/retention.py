@@ -10,7 +10,7 @@ import typer
 
 from . import Format, FormatOption, app, fail
 from .layout import console
-from .usage import picture, shown
+from .usage import in_options, picture, shown
 
 
 @app.command()
@@ -59,7 +59,8 @@ def projection(file: Path, key: str | None, layout: str | None) -> Any:
     from ..causal.mask import read_pair
     from .files import open_file
 
-    return np.asarray(read_pair(open_file(file).array(key, "--key"), None, layout)[0].block(), float)
+    with in_options({"layout": "--layout"}):
+        return np.asarray(read_pair(open_file(file).array(key, "--key"), None, layout)[0].block(), float)
 
 
 def bounds(text: str, n: int) -> tuple[int, int]:

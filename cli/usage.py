@@ -8,7 +8,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,29 @@ def first_line(error: object) -> str:
     """What an error says in its first line, or its kind where it says nothing."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+@contextmanager
+def in_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Errors of the functions below, told with options (`{"p": "--block"}`) in place of the functions' parameters.
+
+    >>> with in_options({"p": "--block"}):
+    ...     raise ValueError("p = 0 does not fit; pass p=1 or more")
+    Traceback (most recent call last):
+    ...
+    ValueError: --block 0 does not fit; pass --block 1 or more
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        first = text.partition(" ")[0]
+        if first in options:
+            text = options[first] + text[len(first) :]
+        for name, option in options.items():
+            text = re.sub(rf"(?<![\w.]){name}(=| = )|{option} = ", f"{option} ", text)
+            text = re.sub(rf"\b{name}\b", option, text) if "_" in name else text
+        raise ValueError(re.sub(r"^(--[\w-]+) None ", r"\1 is missing and ", text)) from error
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -76,7 +76,7 @@ def test_boundaries_and_masks(run, tmp_path):
     code, _, err = run("check", file, "--boundary", "later")
     assert (code, err) == (
         2,
-        "attnproof: boundary 'later' is unknown; use prefix, strict, lag:K, documents:a,b,… or bidirectional\n",
+        "attnproof: --boundary 'later' is unknown; use prefix, strict, lag:K, documents:a,b,… or bidirectional\n",
     )
     np.save(mask, np.zeros((2, 2)))
     code, out, _ = run("check", file, "--visible", mask)
@@ -84,7 +84,7 @@ def test_boundaries_and_masks(run, tmp_path):
     assert "2 queries" in out
     np.save(mask, np.ones((4, 3), bool))
     code, _, err = run("check", file, "--visible", mask)
-    assert (code, err) == (2, "attnproof: visible has shape (4, 3); pass (queries, r) with r = 2\n")
+    assert (code, err) == (2, "attnproof: --visible has shape (4, 3); pass (queries, r) with r = 2\n")
 
 
 def test_the_projection_of_a_published_package(run, tmp_path):
@@ -229,7 +229,7 @@ def test_wrong_paths_keys_and_options(run, tmp_path):
     np.save(single, np.eye(3))
     code, _, err = run("check", single)
     assert code == 2
-    assert "layout = None cannot be read off F of shape (3, 3), which is square" in err
+    assert "--layout is missing and cannot be read off F of shape (3, 3), which is square" in err
     np.save(single, np.ones(3))
     assert "F has shape (3,); pass a 2-D array" in run("check", single)[2]
     np.save(single, np.ones((2, 3), complex))

@@ -83,7 +83,12 @@ def test_errors(tmp_path, head):
         ("error", "--model", tmp_path): "holds no config.json",
         ("retention", tmp_path / "F.npy", "--span", "8:12"): "lies outside the 10 positions; choose 0 ≤ A < B ≤ 10",
         ("retention", tmp_path / "F.npy", "--span", "a:b"): "--span 'a:b' is no span; write A:B",
-        ("retention", tmp_path / "square.npy", "--span", "0:1"): "layout = None cannot be read off F of shape (3, 3)",
+        (
+            "retention",
+            tmp_path / "square.npy",
+            "--span",
+            "0:1",
+        ): "--layout is missing and cannot be read off F of shape (3, 3)",
         ("retention", tmp_path / "complex.npy", "--span", "0:1"): "F has dtype complex128; projections are real",
         ("retention", tmp_path / "words.npy", "--span", "0:1"): "F has dtype <U1, which is no real number; pass floats",
         ("retention", tmp_path / "line.npy", "--span", "0:1"): "F has shape (3,); pass a 2-D array",

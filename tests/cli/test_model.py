@@ -124,10 +124,14 @@ def test_the_picture_is_written(attnproof, folder):
         (("my_models:value",), "FACTORY = 'value' is no factory of 'my_models'; name one that 'my_models' defines"),
         (("my_models:wrong",), "my_models:wrong returned GRU; it must return (callable, inputs)"),
         (("my_models:by_length",), "gives make_input(n), so that --n must name a length"),
-        (("my_models:good", "--n", "four"), "--n 'four' is not a list of whole numbers"),
-        (("my_models:good", "--mode", "test"), "modes names 'test', which is no mode"),
-        (("my_models:good", "--boundary", "past"), "boundary 'past' is unknown"),
-        (("my_models:good", "--sequence-axis", "5"), "sequence_axis = 5 is no axis of input 0"),
+        (
+            ("my_models:good", "--n", "four"),
+            "--n 'four' is not a list of lengths of at least 1; write it like 64 or 64,128",
+        ),
+        (("my_models:good", "--n", "0"), "--n '0' is not a list of lengths of at least 1; write it like 64 or 64,128"),
+        (("my_models:good", "--mode", "test"), "--mode names 'test', which is no mode"),
+        (("my_models:good", "--boundary", "past"), "--boundary 'past' is unknown"),
+        (("my_models:good", "--sequence-axis", "5"), "--sequence-axis 5 is no axis of input 0"),
         (
             ("my_models:good", "--save", "x.xyz"),
             "--save 'x.xyz' has no picture's ending; use .png, .svg, .pdf or .html",

@@ -45,6 +45,8 @@ def place(tmp_path_factory):
     table.assign(day="soon").to_csv(folder / "soon.csv", index=False)
     (folder / "broken.parquet").write_text("no")
     (folder / "data.xml").write_text("<x/>")
+    (folder / "ragged.csv").write_text("x\n1\n2,3\n")
+    (folder / "empty.csv").write_text("")
     return folder
 
 
@@ -102,6 +104,16 @@ def test_json_reads_back(place):
             ["features:trailing", "absent.csv"],
             "DATA = 'absent.csv' is not a file; pass the path of a .csv or .parquet file",
         ),
+        (
+            ["features:trailing", "ragged.csv"],
+            "DATA = 'ragged.csv' cannot be read (Expected 1 fields in line 3, saw 2)",
+        ),
+        (["features:trailing", "empty.csv"], "DATA = 'empty.csv' is empty; write it again"),
+        (["features:trailing", "."], "DATA = '.' has an ending that is not read; pass a .csv or .parquet file"),
+        (
+            ["features:trailing", "data.csv", "--cuts", "0"],
+            "--cuts '0' is no number of cuts; pass a number of at least 1",
+        ),
         (["features:trailing", "data.xml"], "DATA = 'data.xml' has an ending that is not read"),
         (["features:trailing", "broken.parquet"], "DATA = 'broken.parquet' cannot be read"),
         (["features:trailing", "data.csv", "--library", "dask"], "--library 'dask' is unknown; use pandas or polars"),
@@ -111,12 +123,12 @@ def test_json_reads_back(place):
         ),
         (
             ["features:trailing", "data.csv", "--time", "when"],
-            "time = 'when' is no column; the columns are day, firm, close",
+            "--time 'when' is no column; the columns are day, firm, close",
         ),
         (["features:trailing", "soon.csv", "--time", "day"], "--time day holds what is no time"),
         (["features:trailing", "backwards.csv", "--time", "day"], "time goes back at row 1"),
-        (["features:trailing", "data.csv", "--labels", "tgt"], "labels names 'tgt', which is no output column"),
-        (["features:trailing", "data.csv", "--boundary", "later"], "boundary 'later' is unknown"),
+        (["features:trailing", "data.csv", "--labels", "tgt"], "--labels names 'tgt', which is no output column"),
+        (["features:trailing", "data.csv", "--boundary", "later"], "--boundary 'later' is unknown"),
     ],
 )
 def test_bad_input_gets_one_sentence(place, arguments, sentence):

@@ -24,6 +24,7 @@ def run(monkeypatch, capsys, tmp_path):
     """Run `attnproof …` here, in a folder with a projection f.npy: (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
     np.save("f.npy", HALF)
+    np.save("square.npy", np.eye(3))
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["attnproof", *map(str, words)])
@@ -63,20 +64,20 @@ def run(monkeypatch, capsys, tmp_path):
         ("check f.npy --accept all", "--accept 'all' is unknown; use conditional, undecided or both with a comma"),
         (
             "check f.npy --boundary lag:x",
-            "boundary 'lag:x' does not fit (the lag is 'x', which is no whole number); write it like lag:2",
+            "--boundary 'lag:x' does not fit (the lag is 'x', which is no whole number); write it like lag:2",
         ),
         (
             "check f.npy --boundary lag:-1",
-            "boundary 'lag:-1' does not fit (the lag is -1, which is below 0); write it like lag:2",
+            "--boundary 'lag:-1' does not fit (the lag is -1, which is below 0); write it like lag:2",
         ),
         (
             "check f.npy --boundary documents:1,x",
-            "boundary 'documents:1,x' does not fit (a length is 'x', which is no whole number); "
+            "--boundary 'documents:1,x' does not fit (a length is 'x', which is no whole number); "
             "write lengths that sum to 3, like documents:2,1",
         ),
         (
             "check f.npy --boundary documents:1,1",
-            "boundary 'documents:1,1' does not fit (lengths sum to 2, not to the 3 positions); "
+            "--boundary 'documents:1,1' does not fit (lengths sum to 2, not to the 3 positions); "
             "write lengths that sum to 3, like documents:2,1",
         ),
         (
@@ -93,6 +94,14 @@ def run(monkeypatch, capsys, tmp_path):
             "cost --n 8 --r 2 --d 2 --save a/x.png",
             "--save 'a/x.png' lies in a folder that does not exist; create a first",
         ),
+        (
+            "check square.npy",
+            "--layout is missing and cannot be read off F of shape (3, 3), which is square; "
+            "pass --layout 'slots-first' (r = 3, n = 3) or 'positions-first' (r = 3, n = 3)",
+        ),
+        ("check f.npy --layout up", "--layout 'up' is unknown; pass 'slots-first' or 'positions-first'"),
+        ("check f.npy --visible square.npy", "--visible has shape (3, 3); pass (queries, r) with r = 2"),
+        ("retention f.npy --span 0:1 --layout up", "--layout 'up' is unknown; pass 'slots-first' or 'positions-first'"),
         ("design export f.npy", "'f.npy' cannot be used (File exists); name another path"),
     ],
 )
@@ -119,9 +128,11 @@ def test_files_that_cannot_be_read(run, tmp_path, monkeypatch):
         assert f"F has shape {shape}; pass a 2-D array" in run("check", "f.npy")[2]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read every file")
-def test_a_file_without_permission(run):
-    os.chmod("f.npy", 0)
+def test_a_file_without_permission(run, monkeypatch):
+    def refused(self, *arguments, **options):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", refused)  # root, as whom tests may run, can read every file
     said = run("check", "f.npy")[2]
     assert said == "attnproof: FILE = 'f.npy' cannot be read (Permission denied); make it readable or pass another\n"
 
@@ -147,7 +158,7 @@ def test_what_the_user_s_module_does_wrong(run, tmp_path, monkeypatch):
         "frames.py:build": "MODULE = 'frames' needs pandas; install it with pip install 'attnproof[pipelines]'",
         "factory.py:build": "factory.py:build raises RuntimeError (first); it must run without arguments",
         "factory.py:leave": "factory.py:leave raises SystemExit (0); it must run without arguments",
-        "factory.py:buld": "FACTORY = 'buld' is not there; did you mean build? name one that 'factory.py' defines",
+        "factory.py:buld": "FACTORY = 'buld' is not there; did you mean build?",
         "factory.py:number": "FACTORY = 'number' is no factory of 'factory.py'; ",
         "json.py:build": "MODULE = 'json.py' is called like a module that is loaded already; rename it",
     }
