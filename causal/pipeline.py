@@ -87,7 +87,7 @@ class PipelineWitness(Witness):
         }
         done = what.get(self.how, f"are replaced by {self.how}er values")
         of = f" of table {self.table}" if self.table else ""
-        arrow = f"({self.query} ← {self.position})"
+        arrow = f"({self.query} ← {self.table + ' ' if self.table else ''}{self.position})"
         values = f"{_shown(before)} becomes {_shown(after)}"
         rows = f"the rows{of} after {self.record['after']}"
         column = f"the {SET_OF_COLUMNS}" if self.column == SET_OF_COLUMNS else f"column {self.column}"
@@ -516,7 +516,9 @@ def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple
     shown = [clock.describe(c) for c in (cuts if len(cuts) <= 8 else [*cuts[:3], *cuts[-3:]])]
     if len(cuts) > 8:
         shown.insert(3, f"… {len(cuts) - 6} more …")
-    tried = f"cut after {', '.join(shown)}"
+    everywhere = len(cuts) == len(all_cuts(clock)) and len(cuts) > 8
+    unit = "row" if clock.instants is None else "instant"
+    tried = f"cut after every {unit} but the last" if everywhere else f"cut after {', '.join(shown)}"
     reasons = [
         tried if leaks else f"{tried}; that nothing was found there proves nothing for other cuts and other data"
     ]

@@ -122,7 +122,7 @@ class Tables:
         if self.how == "one":
             return f"{self.sources[0].n} rows"
         sizes = [f"{s.n} of {name}" for name, s in zip(self.names, self.sources, strict=True)]
-        return f"rows: {', '.join(sizes)}"
+        return ", ".join(sizes).replace(" of", " rows of", 1)
 
     def notes(self) -> list[str]:
         """Remarks on what the replays do not touch."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from attnproof.causal.pipeline import check_pipeline
@@ -31,11 +33,11 @@ def test_every_table_is_replaced_and_the_witness_names_it(data):
     verdict = check_pipeline(next_news, data)
     assert [c.status.name for c in verdict.columns] == ["UNDECIDED", "REFUTED"]
     assert (verdict.columns[1].carrier, verdict.columns[1].reach) == ("news.score", 1)
-    assert verdict.about.startswith("2 columns over rows: 40 of prices, 20 of news, every cut")
+    assert verdict.about.startswith("2 columns over 40 rows of prices, 20 of news, every cut")
     assert "all tables together, prices alone, news alone" in verdict.evidence[1].detail
     witness = verdict.witness
     assert witness.table == "news"
-    assert "when the rows of table news after time 2024-01-02 are replaced by" in witness.describe()
+    assert re.search(r"\(1 ← news 1\): .* when the rows of table news after time 2024-01-02 are", witness.describe())
     assert witness.replay()
     again = Verdict.from_json(verdict.to_json()).witness
     assert again == witness
@@ -57,7 +59,7 @@ def test_a_leak_that_cancels_when_tables_change_together():
     assert check_pipeline(difference, (PRICES, PRICES.copy())).columns[0].carrier in ("a.close", "b.close")
     same = check_pipeline(difference, (PRICES, PRICES))  # one object: what happens to one happens to the other
     assert same.status is Status.UNDECIDED
-    assert "over rows: 40 of a," in same.about
+    assert "over 40 rows of a," in same.about
 
 
 def test_a_leak_that_needs_both_tables():
@@ -85,7 +87,7 @@ def test_a_table_is_known_when_it_is_published():
     assert check_pipeline(joined("published"), data, time=when, cuts=6).status is Status.UNDECIDED
     early = check_pipeline(joined("quarter"), data, time=when, cuts=6)
     assert early.status is Status.REFUTED
-    assert "growth.quarter" in early.columns[1].carrier
+    assert early.columns[1].carrier.startswith("growth.")
 
 
 def test_revised_figures():
