@@ -20,6 +20,7 @@ REMEDIES = {
 }
 RECORDED = pytest.StashKey[list[dict[str, Any]]]()
 RESULTS = pytest.StashKey[list[dict[str, Any]]]()
+UNWRITTEN = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,6 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--attnproof-report={report} is no .json file; name one")
     if not Path(report).absolute().parent.is_dir():
         raise pytest.UsageError(f"--attnproof-report={report} lies in a folder that does not exist; create it first")
+    if Path(report).is_dir():
+        raise pytest.UsageError(f"--attnproof-report={report} is a folder; name a file in it")
 
 
 @pytest.fixture
@@ -73,9 +76,8 @@ def _recording(request: pytest.FixtureRequest, name: str) -> Callable[..., Any]:
     marker = request.node.get_closest_marker("attnproof")
     chosen: dict[str, Any] = dict(marker.kwargs) if marker is not None else {}
     if marker is not None and (marker.args or set(chosen) - {"accept", "suppress"}):
-        raise pytest.UsageError(
-            f"@pytest.mark.attnproof{marker.args or tuple(chosen)} is not known; use accept=, suppress="
-        )
+        given = ", ".join([*map(repr, marker.args), *(f"{name}=" for name in chosen)])
+        raise pytest.UsageError(f"@pytest.mark.attnproof({given}) is not known; use accept=, suppress=")
 
     def check(*arguments: Any, **options: Any) -> Any:
         __tracebackhide__ = True
@@ -156,14 +158,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         {"schema_version": 1, "attnproof": __version__, "verdicts": results}, indent=1, ensure_ascii=False
     )
     part = Path(f"{report}.part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, report)
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, report)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        session.config.stash[UNWRITTEN] = error.strerror or str(error)
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """One line per status, and every suppression with its reason."""
     results = config.stash[RESULTS]
-    if not results:
+    if not results and UNWRITTEN not in config.stash:
         return
     counts: dict[str, int] = {}
     for found in results:
@@ -176,5 +183,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         if reason is not None:
             terminalreporter.line(f"accepted {found['verdict']['status']} in {found['test']}: {reason}")
     report = config.getoption("--attnproof-report")
-    if report is not None:
+    if report is not None and UNWRITTEN in config.stash:
+        why = config.stash[UNWRITTEN]
+        terminalreporter.line(f"--attnproof-report={report} cannot be written ({why}); name another file", red=True)
+    elif report is not None:
         terminalreporter.line(f"verdicts written to {report}")

@@ -112,13 +112,30 @@ def test_verdicts_of_xdist_workers_reach_the_report(tmp_path):
             "--attnproof-report=no/r.json",
             "--attnproof-report=no/r.json lies in a folder that does not exist; create it first",
         ),
+        ("--attnproof-report=folder.json", "--attnproof-report=folder.json is a folder; name a file in it"),
     ],
 )
 def test_reports_that_cannot_be_written_are_refused_at_once(tmp_path, option, sentence):
+    (tmp_path / "folder.json").mkdir()
     done = run(tmp_path, option, text="def test_it(): pass")
     assert done.returncode == 4
     assert sentence in done.stderr
     assert [f.name for f in tmp_path.iterdir() if f.is_file()] == ["test_it.py"]
+
+
+def test_a_report_that_becomes_unwritable_is_one_line(tmp_path):
+    text = """
+from pathlib import Path
+
+def test_it(assert_prefix_safe):
+    assert_prefix_safe([[1.0, 0.0]])
+    Path("report.json").mkdir()
+"""
+    done = run(tmp_path, "--attnproof-report=report.json", text=text)
+    assert done.returncode == 4
+    assert "--attnproof-report=report.json cannot be written (Is a directory); name another file" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not (tmp_path / "report.json.part").exists()
 
 
 def test_wrong_markers_are_refused(tmp_path):
@@ -132,8 +149,8 @@ def test_it(assert_prefix_safe): pass
 def test_that(assert_prefix_safe): pass
 """
     done = run(tmp_path, text=text)
-    assert "@pytest.mark.attnproof('anything',) is not known; use accept=, suppress=" in done.stdout
-    assert "@pytest.mark.attnproof('suppres',) is not known; use accept=, suppress=" in done.stdout
+    assert "@pytest.mark.attnproof('anything') is not known; use accept=, suppress=" in done.stdout
+    assert "@pytest.mark.attnproof(suppres=) is not known; use accept=, suppress=" in done.stdout
 
 
 def test_an_unrelated_run_imports_nothing_heavy(tmp_path):
