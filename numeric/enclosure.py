@@ -242,14 +242,6 @@ def frobenius(M: arb_mat) -> arb:
     return sum((x * x for x in M.entries()), arb(0)).nonnegative_part().sqrt()
 
 
-def largest_entry(M: arb_mat) -> arb:
-    """The largest absolute value of an entry, in balls (0 for an empty matrix)."""
-    largest = arb(0)
-    for x in M.entries():
-        largest = largest.max(abs(x))
-    return largest
-
-
 def singular_values(M: Any) -> list[arb]:
     """Enclosures of the min(m, n) singular values, largest first, repeated and zero ones included.
 

@@ -128,13 +128,18 @@ def _core(tolerance: float, f: Factor) -> _Core:
 
 
 def _row_squares(X: Any, Y: Any) -> Any:
-    """The squared norms of the rows of X Y, a block of rows at a time."""
+    """The squared norms of the rows of X Y, leverages, a block of rows at a time."""
     xp = compat.array_namespace(X)
     parts = []
     for rows in slices(X.shape[-2], rows_per_block(X, X.shape[-1])):
         product = xp.matmul(X[..., rows, :], Y)
-        parts.append(xp.sum(product * product, axis=-1))
+        parts.append(_at_most_one(xp, xp.sum(product * product, axis=-1)))
     return parts[0] if len(parts) == 1 else xp.concat(parts, axis=-1)
+
+
+def _at_most_one(xp: Any, x: Any) -> Any:
+    """x where rounding did not carry it past 1, the largest leverage that there is."""
+    return xp.minimum(x, xp.ones_like(x))
 
 
 def _chunk_leverage(F: Any, core: _Core) -> Any:
@@ -149,7 +154,7 @@ def _chunk_span(F: Any, core: _Core) -> Any:
 def _span_values(rows: Any) -> Any:
     """Singular values of (…, m, r), padded with zeros to m."""
     xp = compat.array_namespace(rows)
-    values = xp.linalg.svdvals(rows)
+    values = _at_most_one(xp, xp.linalg.svdvals(rows))
     short = rows.shape[-2] - values.shape[-1]
     if short <= 0:
         return values

@@ -115,3 +115,12 @@ def test_exact_leverages_of_several_heads(rng):
     with precision(80):
         spans = certified_span_retention(F, 0, 2)
     assert all(spans[i][1] == sum(found[i][:2]) for i in np.ndindex(2, 3))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_leverage_and_no_singular_value_of_a_span_passes_one(backend, rng, dtype):
+    """Positions that are recovered exactly came out as 1 + 8ε, and 1 − ℓ as a negative variance."""
+    F = rng.standard_normal((50, 4, 4)).astype(dtype)
+    for values in (backend.run(leverage, F).values, backend.run(lambda f: span_retention(f, 0, 4), F).values):
+        assert np.asarray(values).min() > 1 - 1e-4
+        assert np.asarray(values).max() <= 1
