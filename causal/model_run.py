@@ -154,11 +154,10 @@ class Case:
         if first is None:
             return False
         best = first
-        zeros: tuple[str, ...] = ()
         if not first.closed and first.trace.complete:
             stored = self.attempt("stored")
             if stored is not None and stored.closed:
-                best, zeros = stored, stored.trace.parameter_zeros
+                best = stored
         if not best.closed:
             return False
         if best.masks:
@@ -173,10 +172,10 @@ class Case:
             else:
                 given = True
         f.attempt = best
-        self._proved(best, zeros, given)
+        self._proved(best, given)
         return True
 
-    def _proved(self, best: Attempt, zeros: tuple[str, ...], given: bool) -> None:
+    def _proved(self, best: Attempt, given: bool) -> None:
         f = self.finding
         kinds = len(best.trace.operations)
         f.evidence.append(
@@ -194,11 +193,16 @@ class Case:
             f.assumptions.append("parameters may be any numbers; buffers and other constants are as they are")
         elif self.parameters == "stored":
             f.assumptions.append("the parameters keep their stored values, as was asked for")
-        elif zeros:
-            named = ", ".join(zeros[:ZERO_NAMES]) + (f", … ({len(zeros)} in all)" if len(zeros) > ZERO_NAMES else "")
-            f.conditions.append(Condition(f"the zeros among the parameters stay zero: {named}", self._jittered()))
         else:
-            f.conditions.append(Condition("the parameters keep their stored values", self._jittered()))
+            trace = best.trace
+            zeros = [name for name in trace.parameter_zeros if name not in trace.parameter_values]
+            if trace.parameter_values:
+                f.conditions.append(Condition(f"parameters keep their stored values: {_named(trace.parameter_values)}"))
+            if zeros:
+                f.conditions.append(Condition(f"the zeros among the parameters stay zero: {_named(zeros)}"))
+            if not f.conditions:
+                f.conditions.append(Condition("the parameters keep their stored values"))
+            f.conditions[-1] = replace(f.conditions[-1], counterexample=self._jittered())
         if best.policy["parameters"] == "any":
             read = [r.operation for r in best.trace.reads if r.source == "parameters"]
             if read:
@@ -484,6 +488,11 @@ class Case:
             f.evidence.append(Evidence("replay", found.first is None, found.describe()))
             if found.first is not None:
                 f.notes.append(found.describe())
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:ZERO_NAMES])
+    return shown + (f", … ({len(names)} in all)" if len(names) > ZERO_NAMES else "")
 
 
 def vacuous(found: Reach, boundary: Boundary) -> list[str]:

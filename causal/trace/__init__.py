@@ -130,6 +130,7 @@ class Trace:
       reads: values that left the tensors for Python and were not constants.
       conditions: finite masks (and denominators) that the intervals rest on; empty when `finite_masks=False`.
       parameter_zeros: names of parameters whose zeros removed a dependency; only with `parameters="stored"`.
+      parameter_values: names of parameters whose other values did: as masks, conditions, indices or numbers in Python.
       breaches: operations at which an exact 0 (or −∞) met a number that is not finite, in this very run.
       starved: operations in which a row of a softmax saw nothing at all, with the row's index.
       written: names of parameters and buffers of the model, and "input", that the run wrote data into.
@@ -143,6 +144,7 @@ class Trace:
     reads: tuple[Read, ...] = ()
     conditions: tuple[MaskCondition, ...] = ()
     parameter_zeros: tuple[str, ...] = ()
+    parameter_values: tuple[str, ...] = ()
     breaches: tuple[Operation, ...] = ()
     starved: tuple[tuple[Operation, int], ...] = ()
     written: tuple[str, ...] = ()

@@ -73,7 +73,7 @@ def attention(call: Any) -> Any:
         a, c = join_intervals([scores, b], axes)
         hidden = align((b.kind == ZERO) if _is_bool(bias) else (b.kind == NEGINF), axes)
         scores = assemble(scores.shape, a, c, np.where(hidden, np.uint8(NEGINF), np.uint8(VARIES)))
-        call.zeros_used(bias)
+        call.values_used(bias)
         if (b.kind == BIG).any():
             dropped = call.masked_zero(align(b.kind == BIG, axes), None, _weights(call, q, k, bias))
             scores = without(scores, dropped, NEGINF)
@@ -155,7 +155,7 @@ def _hidden(call: Any, mask: Any, queries: int, keys: int) -> Array:
         return np.zeros((1, 1, 1), bool)
     s = mask.known()
     true = (s.kind >= FIXED) & (s.kind != ZERO) if _is_bool(mask) else s.kind == NEGINF
-    call.zeros_used(mask)
+    call.values_used(mask)
     if (s.kind == BIG).any() and not _is_bool(mask):  # exact in the fused path; conditional in the plain one
         call.tracer.mask_condition(call.name, mask.value.dtype, None)
         true = true | (s.kind == BIG)

@@ -39,6 +39,8 @@ class TorchOperand:
         """The shadow with every constant looked at."""
         if (self.shadow.kind == FIXED).any():
             self.shadow = look(self.shadow, self.value, self._tracer.finite_masks)
+            if (self.shadow.kind >= NEGINF).any():
+                self._tracer.values_of(self.memory)
             if self.memory is not None and not self.memory.exposed:
                 self.memory.remember(geometry_of(self.value), self.shadow)
         return self.shadow
@@ -110,6 +112,12 @@ class TorchCall:
         for operand in operands:
             if operand.memory is not None:
                 self.tracer.parameter_zeros |= operand.memory.sources
+                self.tracer.parameter_values |= operand.memory.valued
+
+    def values_used(self, *operands: TorchOperand) -> None:
+        """The outputs' dependencies rest on what these operands hold, zero or not."""
+        for operand in operands:
+            self.tracer.values_of(operand.memory)
 
     def masked_zero(
         self, where: np.ndarray, constant: float | None = None, value: Any = None, alone: bool = False

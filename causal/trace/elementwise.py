@@ -294,7 +294,7 @@ def select(call: Any, condition: Any, a: Any, b: Any, shape: tuple[int, ...]) ->
             hi = np.where(where, align(chosen.hi, axes), hi)
             kind = np.where(where, align(chosen.kind, axes), kind)
     if fixed.any():
-        call.zeros_used(condition)
+        call.values_used(condition)
     return assemble(shape, lo, hi, kind)
 
 
@@ -331,7 +331,7 @@ def disjunction(call: Any) -> Shadow:
         k = align(value.known().kind, axes)
         one = (k >= FIXED) & (k != ZERO)
         if one.any():
-            call.zeros_used(value)
+            call.values_used(value)
         true = true | one
     return assemble(result.shape, result.lo, result.hi, np.where(true, np.uint8(PLAIN), result.kind))
 

@@ -158,6 +158,7 @@ def run(
         conditions=tuple(tracer.conditions.values()),
         breaches=tuple(tracer.breaches.values()),
         parameter_zeros=tuple(sorted(tracer.parameter_zeros)),
+        parameter_values=tuple(sorted(tracer.parameter_values)),
         starved=tuple(
             (op, int(row))
             for op, rows in tracer.starved.values()

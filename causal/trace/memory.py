@@ -74,7 +74,8 @@ class Memory:
     dtype: str = ""
     exposed: bool = False  # NumPy or another library may hold the bytes: never trust a constant looked at earlier
     signed: bool = False  # zeros held here may be products, whose sign depends on the input
-    sources: frozenset[str] = frozenset()  # parameters whose stored values went into the constants held here
+    sources: frozenset[str] = frozenset()  # parameters whose zeros make the zeros held here
+    valued: frozenset[str] = frozenset()  # parameters whose stored values make the constants held here
     written: bool = False
     node: int = -1  # the operation that wrote it last, where a graph is kept
     views: dict[Geometry, Shadow] = field(default_factory=dict)

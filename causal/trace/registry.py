@@ -65,6 +65,12 @@ class Call(Protocol):
         """To be called when zeros of these operands removed a dependency (they may be a parameter's)."""
         ...
 
+    def values_used(self, *operands: Operand) -> None:
+        """To be called when a dependency was left out because of other values of these operands (they may be a
+        parameter's).
+        """
+        ...
+
     def masked_zero(
         self, where: np.ndarray, constant: float | None = None, value: Any = None, alone: bool = False
     ) -> np.ndarray:

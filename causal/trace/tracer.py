@@ -16,6 +16,7 @@ from . import MaskCondition, Operation, Read, handlers
 from .arrivals import is_new
 from .calls import Info, TorchCall, TorchOperand, cast, geometry_of, shape_of
 from .domain import FIXED, NEGINF, ZERO, Array, Shadow, align, coarsen, join_all, uniform
+from .elementwise import KEEP_ZERO
 from .flow import Flow
 from .memory import Memory, overlap
 from .places import Places
@@ -74,6 +75,14 @@ BRANCH_CUTS = {
     *("aten.logaddexp", "aten.logaddexp2", "aten.logsumexp", "aten.logcumsumexp"),
 }
 SHAPED_BY_VALUES = {"aten._pack_padded_sequence": "lengths", "aten._pad_packed_sequence": "batch_sizes"}
+# a zero that comes out of these comes from a zero that went in
+ZERO_FROM_ZERO = {*KEEP_ZERO, "aten.mul", "aten.div", "aten.neg"} - {
+    "aten.round",
+    "aten.floor",
+    "aten.ceil",
+    "aten.trunc",
+}
+ZERO_FROM_ZERO -= {"aten.gelu", "aten.silu", "aten.mish", "aten.hardswish", "aten.softshrink", "aten.hardshrink"}
 DIRECT = {"aten.copy_", "aten.fill_", "aten.zero_"}
 
 
@@ -106,6 +115,7 @@ class Tracer(TorchDispatchMode):
         self.conditions: dict[tuple[str, str], MaskCondition] = {}
         self.starved: dict[tuple[str, str, str], tuple[Operation, np.ndarray]] = {}
         self.parameter_zeros: frozenset[str] = frozenset()
+        self.parameter_values: frozenset[str] = frozenset()
         self.assumptions: dict[str, None] = {}
         self._purge_at = 256
 
@@ -174,7 +184,7 @@ class Tracer(TorchDispatchMode):
         self,
         tensor: torch.Tensor,
         shadow: Shadow,
-        sources: frozenset[str] = frozenset(),
+        sources: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
         node: int = -1,
         signed: bool = False,
     ) -> None:
@@ -185,7 +195,7 @@ class Tracer(TorchDispatchMode):
             if memory.exposed and not shadow.is_fixed:
                 self._unseen("a write into memory that NumPy, a file or another library may hold as well")
             memory.write(geometry_of(tensor), shadow)
-            memory.sources |= sources
+            memory.sources, memory.valued = memory.sources | sources[0], memory.valued | sources[1]
             memory.signed |= signed and (tensor.is_floating_point() or tensor.is_complex())
             memory.written = True
             memory.node = node
@@ -274,6 +284,7 @@ class Tracer(TorchDispatchMode):
 
     def _functional(self, call: TorchCall) -> Any:
         operands = call.operands()  # shadows are taken before the operation runs
+        self._indices(operands)
         inside = {id(o.memory) for o in operands}
         call.value = call.info.function(*call.args, **call.kwargs)
         outputs = [v for _, v in leaves(call.value) if isinstance(v, torch.Tensor)]
@@ -284,7 +295,7 @@ class Tracer(TorchDispatchMode):
         if any(t.layout is not torch.strided for t in outputs):  # how many elements are stored depends on values
             self._record_read(f"{call.name} (a sparse shape that depends on values)", [o.shadow for o in operands])
         shadows = self._shadows(call, outputs)
-        sources, signed = self._sources(operands), self._signed(call, operands)
+        sources, signed = self._sources(call, operands), self._signed(call, operands)
         node = self._node(call, operands, outputs, shadows)
         for tensor, shadow in zip(outputs, shadows, strict=True):
             memory = self.memory_of(tensor, made=True) if inside else None
@@ -319,6 +330,7 @@ class Tracer(TorchDispatchMode):
 
     def _mutate(self, call: TorchCall) -> Any:
         info, operands = call.info, call.operands()
+        self._indices(operands)
         targets = [v for name in info.written for _, v in leaves(self._raw(call, name)) if isinstance(v, torch.Tensor)]
         if any(self.memory_of(t) is None for t in targets):  # nested, sparse: other views of the bytes are not known
             self._unseen(f"{call.name} into a tensor without a storage of its own")
@@ -338,7 +350,7 @@ class Tracer(TorchDispatchMode):
                 target.copy_(inner.value)
                 if target.dtype != inner.value.dtype:
                     shadow = cast(shadow, inner.value.dtype, target.dtype)
-                self.assign(target, shadow, self._sources(operands), node, self._signed(inner, operands))
+                self.assign(target, shadow, self._sources(inner, operands), node, self._signed(inner, operands))
                 return target
         call.value = info.function(*call.args, **call.kwargs)
         memories = [id(o.memory) for o in operands]
@@ -350,14 +362,20 @@ class Tracer(TorchDispatchMode):
         node = self._node(call, operands, targets, shadows)
         for tensor, shadow in zip(targets, shadows, strict=False):
             self._confirm(call, tensor, shadow)
-            self.assign(tensor, shadow, self._sources(operands), node, self._signed(call, operands))
+            self.assign(tensor, shadow, self._sources(call, operands), node, self._signed(call, operands))
         fresh = [v for _, v in leaves(call.value) if isinstance(v, torch.Tensor) and not any(v is t for t in targets)]
         known = {id(self.memory_of(t)) for t in targets} | set(memories)
         rest = shadows[len(targets) :] or self._unknown(call, fresh)  # a rule gives the targets first
         for tensor, shadow in zip(fresh, rest, strict=True):
             if id(self.memory_of(tensor, made=True)) not in known:
-                self.assign(tensor, shadow, self._sources(operands), node, self._signed(call, operands))
+                self.assign(tensor, shadow, self._sources(call, operands), node, self._signed(call, operands))
         return call.value
+
+    def _indices(self, operands: Sequence[TorchOperand]) -> None:
+        """Whole numbers and truth values made of parameters say where and what an operation reads."""
+        for operand in operands:
+            if self.stored and not (operand.value.is_floating_point() or operand.value.is_complex()):
+                self.values_of(operand.memory)
 
     def _entangled(self, target: torch.Tensor, operand: TorchOperand) -> bool:
         """Whether a write to the target changes elements that the operand has yet to read, in whatever order."""
@@ -373,10 +391,20 @@ class Tracer(TorchDispatchMode):
         where = call.info.positions[name]
         return call.args[where] if where < len(call.args) else None
 
-    def _sources(self, operands: Sequence[TorchOperand]) -> frozenset[str]:
-        if not self.stored:
-            return frozenset()
-        return frozenset().union(*(o.memory.sources for o in operands if o.memory is not None))
+    def _sources(self, call: TorchCall, operands: Sequence[TorchOperand]) -> tuple[frozenset[str], frozenset[str]]:
+        """The parameters whose zeros make the zeros of the outputs, and those whose values make their constants."""
+        zeros: frozenset[str] = frozenset()
+        values: frozenset[str] = frozenset()
+        for memory in (o.memory for o in operands if self.stored and o.memory is not None):
+            zeros, values = zeros | memory.sources, values | memory.valued
+        family = "" if call.info.rule is None else call.info.rule.__module__
+        keeps = call.name in ZERO_FROM_ZERO or family.endswith(".movement")
+        return (zeros, values) if keeps else (frozenset(), zeros | values)
+
+    def values_of(self, memory: Memory | None) -> None:
+        """What was found rests on the constants in this memory: on the parameters that they were made of."""
+        if memory is not None:
+            self.parameter_values |= memory.sources | memory.valued
 
     @staticmethod
     def _signed(call: TorchCall, operands: Sequence[TorchOperand]) -> bool:
@@ -386,6 +414,7 @@ class Tracer(TorchDispatchMode):
 
     def _shadows(self, call: TorchCall, outputs: list[torch.Tensor]) -> list[Shadow]:
         if call.info.dynamic:
+            call.values_used(*call.operands())
             steering = [o for o in call.operands() if not o.shadow.is_fixed and _steers(call, o)]
             if steering:
                 self._record_read(f"{call.name} (a shape that depends on values)", [o.shadow for o in steering])
@@ -424,6 +453,7 @@ class Tracer(TorchDispatchMode):
     def _read(self, info: Info, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         call = TorchCall(self, info, args, kwargs)
         self._record_read(info.name, [o.shadow for o in call.operands()])
+        call.values_used(*call.operands())
         if info.name == "aten._local_scalar_dense":
             self._sign_read(info.name, [o.value for o in call.operands()])
         return info.function(*args, **kwargs)
@@ -435,6 +465,7 @@ class Tracer(TorchDispatchMode):
         self._record_read(how, [self.shadow_of(tensor)])
         self._sign_read(how, [tensor])
         memory = self.memory_of(tensor)
+        self.values_of(memory)
         if memory is not None and window:
             memory.exposed = True
 
@@ -460,6 +491,8 @@ class Tracer(TorchDispatchMode):
         if tensors:
             self._record_read(how, [self.shadow_of(t) for t in tensors])
             self._sign_read(how, tensors)
+            for t in tensors:
+                self.values_of(self.memory_of(t))
         if any(hasattr(v, "__len__") and hasattr(v, "__getitem__") and not isinstance(v, KNOWN) for v in found):
             self._unseen(f"{how}, through a sequence of its own kind")
 
