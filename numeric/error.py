@@ -13,6 +13,7 @@ from . import blocks
 from .arrays import has_leading, over_leading, read
 from .attention import SHAPES, _slot_weights, broadcast_lead, weight_blocks
 from .enclosure import ball_scores, ball_softmax, exact_bias, exact_matrix, precision
+from .spectrum import norm
 
 CAP_BITS = 1 << 13
 QUERIES = 32  # rows of weights held at a time, in balls
@@ -115,26 +116,22 @@ def compression_error(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) 
     small = xp.matmul(_slot_weights(Q, K, E, bias), xp.matmul(F, V))
     lead = broadcast_lead(Q, K, V, small)
     if not any(blocks.is_lazy(x) for x in (Q, K, V, E, F)):
-        return _finish([_differences(Q, small, K, V)])
+        return _differences(Q, small, K, V)
     small = small.rechunk({small.ndim - 2: Q.chunks[-2]})
     gathered = [blocks.whole(K), blocks.whole(V)]
     pairs = zip(blocks.split(Q, -2), blocks.split(small, -2), strict=True)
-    task = blocks.call(_finish, [blocks.merge(_add, [blocks.call(_differences, q, s, *gathered) for q, s in pairs])])
+    task = blocks.merge(_add, [blocks.call(_differences, q, s, *gathered) for q, s in pairs])
     return FloatError(*(blocks.array(task[i], lead, Q.dtype, Q) for i in range(3)))
 
 
 def _differences(Q: Any, small: Any, K: Any, V: Any) -> FloatError:
-    """Squares and maximum over one chunk of queries."""
+    """Norms and maximum over one chunk of queries."""
     xp = compat.array_namespace(Q, K)
     parts = []
     for rows, weights in weight_blocks(Q, K):
         full = xp.matmul(weights, V)
         off = full - small[..., rows, :]
-        parts.append(
-            FloatError(
-                xp.sum(off * off, axis=(-2, -1)), xp.max(xp.abs(off), axis=(-2, -1)), xp.sum(full * full, axis=(-2, -1))
-            )
-        )
+        parts.append(FloatError(norm(xp, off), xp.max(xp.abs(off), axis=(-2, -1)), norm(xp, full)))
     return _add(parts)
 
 
@@ -143,15 +140,11 @@ def _add(parts: Sequence[FloatError]) -> FloatError:
     xp = compat.array_namespace(total.largest)
     for p in parts[1:]:
         total = FloatError(
-            total.frobenius + p.frobenius, xp.maximum(total.largest, p.largest), total.full_frobenius + p.full_frobenius
+            xp.hypot(total.frobenius, p.frobenius),
+            xp.maximum(total.largest, p.largest),
+            xp.hypot(total.full_frobenius, p.full_frobenius),
         )
     return total
-
-
-def _finish(parts: Sequence[FloatError]) -> FloatError:
-    total = _add(parts)
-    xp = compat.array_namespace(total.largest)
-    return FloatError(xp.sqrt(total.frobenius), total.largest, xp.sqrt(total.full_frobenius))
 
 
 # -- in balls ---------------------------------------------------------------------------------------------------------

@@ -89,3 +89,16 @@ def test_what_does_not_fit():
         certified_error([[1]], [[1]], [[1]], [[1]], [[1]], digits=0)
     with pytest.raises(ValueError, match=r"leading axes of Q \(2, 1, 1\), K \(3, 1, 1\), .* do not broadcast"):
         certified_error(np.ones((2, 1, 1)), np.ones((3, 1, 1)), *[np.ones((1, 1))] * 3)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e25])
+def test_errors_whose_squares_leave_the_floats(backend, rng, scale):
+    """In float32 an error of 1e-30 squares to 0, one of 1e25 to infinity."""
+    Q, K, V = rng.standard_normal((3, 6, 2))
+    E = rng.standard_normal((2, 6))
+    one, other = (
+        backend.run(compression_error, *(x.astype("float32") for x in (Q, K, V * factor, E, E)))
+        for factor in (1, scale)
+    )
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_allclose(np.asarray(b, float), np.asarray(a, float) * scale, rtol=1e-4)
