@@ -8,6 +8,7 @@ from .alignment import Unaligned
 from .replays import TRUNCATION, Finding, Refused, Replay, Runner, listed
 from .tables import Place
 
+CALLS = 60
 MOST_CARRIERS = 20
 SECONDS = 3.0
 
@@ -40,6 +41,12 @@ def most_telling(columns: Mapping[int, set[Replay]]) -> Replay:
     """The replay that shows a leak in most columns."""
     every = {replay for replays in columns.values() for replay in replays}
     return max(every, key=lambda r: (sum(r in replays for replays in columns.values()), -r.cut, r.kind, r.table))
+
+
+def calls_for_carriers(runner: Runner) -> int:
+    """How many calls are kept to find what carries a leak."""
+    inputs = len(runner.tables.columns())
+    return (min(inputs, MOST_CARRIERS) if inputs > 1 else 0) + (2 if runner.source.groups is not None else 0)
 
 
 def carriers(runner: Runner, found: Mapping[int, Hits]) -> dict[int, str]:

@@ -13,17 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .alignment import (
-    SET_OF_COLUMNS,
-    Aligner,
-    Difference,
-    Unaligned,
-    compare,
-    differs,
-    largest_difference,
-    tolerances,
-)
-from .frames import Array, Output, Source, library_of, objects, shown_time
+from .alignment import SET_OF_COLUMNS, Aligner, Unaligned
+from .comparison import Difference, compare, differs, largest_difference, tolerances
+from .frames import Array, Source, library_of, objects, shown_time
+from .results import Output
 from .state import State
 from .tables import NUMBERS, REPLACEMENTS, TRUNCATION, Place, Replay, Tables
 

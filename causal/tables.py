@@ -11,7 +11,8 @@ import numpy as np
 
 from .alignment import Clock, clock_of
 from .boundary import Boundary
-from .frames import Array, Kind, Source, library_of, read_source
+from .frames import Array, Kind, Source, library_of
+from .sources import read_source
 
 ALWAYS = np.iinfo(np.int64).min // 2  # the rank of what was known from the start
 TRUNCATION = "truncation"

@@ -370,7 +370,7 @@ def test_every_kind_of_column_is_replaced():
     assert check_pipeline(lambda d: d.shift(1), data, cuts="all").status is Status.UNDECIDED
     for cut in (2, 5):  # gaps stay gaps, dtypes stay, the past stays
         for how in ("high", "low", "draw"):
-            from attnproof.causal.frames import read_source
+            from attnproof.causal.sources import read_source
 
             replaced = read_source(data).replaced(np.arange(10) > cut, how, 1)
             assert replaced.dtypes.equals(data.dtypes)
