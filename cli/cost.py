@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,7 +69,7 @@ def cost(
 def slots(text: str, n: int) -> int:
     """The number of slots that `--r` gives for n positions."""
     try:
-        r = int(n**0.5) if text == "sqrt" else n // int(text[2:]) if text.startswith("n/") else int(text)
+        r = math.isqrt(n) if text == "sqrt" else n // int(text[2:]) if text.startswith("n/") else int(text)
     except (ValueError, ZeroDivisionError):
         fail(f"--r {shown(text)} is no number of slots; write a number, sqrt, or a share such as n/4")
     if r < 1 or r > n:

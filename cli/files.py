@@ -70,8 +70,9 @@ def readable(path: Path, option: str, wanted: str) -> None:
 
 def real(values: Any, name: str) -> np.ndarray:
     """The values as float64; ValueError that names the dtype unless they are real numbers."""
-    kind = getattr(values, "dtype", None)
-    array = np.asarray(values.to("cpu").double() if hasattr(values, "double") else values)
+    kind = str(getattr(values, "dtype", "")).removeprefix("torch.")
+    tensor = hasattr(values, "double") and "complex" not in kind  # bfloat16 among them, which NumPy lacks
+    array = np.asarray(values.to("cpu").double() if tensor else values)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} has dtype {kind or array.dtype}; save real numbers")
     return array.astype(np.float64)

@@ -49,9 +49,9 @@ def in_options(options: Mapping[str, str]) -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:
         text = str(error)
-        first = text.partition(" ")[0]
-        if first in options:
-            text = options[first] + text[len(first) :]
+        first = re.match(r"\w+(?=[ \[])", text)
+        if first is not None and first[0] in options:
+            text = options[first[0]] + text[first.end() :]
         for name, option in options.items():
             text = re.sub(rf"(?<![\w.]){name}(=| = )|{option} = ", f"{option} ", text)
             text = re.sub(rf"\b{name}\b", option, text) if "_" in name else text

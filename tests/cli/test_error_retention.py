@@ -116,3 +116,13 @@ def test_errors(tmp_path, head):
         assert done.returncode == 2, words
         assert sentence in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+def test_tensors_of_other_dtypes(tmp_path):
+    torch = need("torch")
+    parts = {name: torch.ones(2, 3, dtype=torch.bfloat16) for name in "QKVEF"}
+    torch.save({**parts, "E": torch.eye(2), "F": torch.eye(2)}, tmp_path / "half.pt")
+    assert run("error", tmp_path / "half.pt").returncode == 0
+    torch.save({**parts, "Q": torch.ones(2, 3, dtype=torch.complex64)}, tmp_path / "complex.pt")
+    done = run("error", tmp_path / "complex.pt")
+    assert (done.returncode, done.stderr) == (2, "attnproof: Q has dtype complex64; save real numbers\n")

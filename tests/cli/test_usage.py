@@ -25,6 +25,7 @@ def run(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     np.save("f.npy", HALF)
     np.save("square.npy", np.eye(3))
+    np.save("nan.npy", np.full((3, 2), np.nan))
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["attnproof", *map(str, words)])
@@ -101,6 +102,10 @@ def run(monkeypatch, capsys, tmp_path):
         ),
         ("check f.npy --layout up", "--layout 'up' is unknown; pass 'slots-first' or 'positions-first'"),
         ("check f.npy --visible square.npy", "--visible has shape (3, 3); pass (queries, r) with r = 2"),
+        (
+            "check f.npy --visible nan.npy",
+            "--visible[0, 0] = nan is no bias; pass -inf for hidden and a finite float64 otherwise",
+        ),
         ("retention f.npy --span 0:1 --layout up", "--layout 'up' is unknown; pass 'slots-first' or 'positions-first'"),
         ("design export f.npy", "'f.npy' cannot be used (File exists); name another path"),
     ],
