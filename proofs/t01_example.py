@@ -131,6 +131,14 @@ CLAIM = Claim(
     property=property_check,
     scale=at_scale.CHECKS["T1"],
     largest_n=at_scale.LARGEST["T1"],
-    theorems=("full_weights", "compressed_weights", "full_output", "compressed_output", "output_difference"),
+    theorems=(
+        "full_weights",
+        "compressed_weights",
+        "full_output",
+        "compressed_output",
+        "output_difference",
+        "printed_weights",
+        "printed_outputs",
+    ),
     reading="One fixed, illustrative projection, not a learned one: the difference of 1.51 bounds nothing else.",
 )

@@ -15,7 +15,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.analysis Require Import reals sequences exp.
 From AttnProof Require rank mixing kernel_direction cost vandermonde exponential_sums softmax_det
-  example jensen mixing_softmax eckart_young symmetric svd frobenius_optimum leverage two_axes.
+  example example_decimals jensen mixing_softmax eckart_young symmetric svd frobenius_optimum leverage two_axes.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -67,6 +67,28 @@ Check (example.output_difference :
                     attention (1%:M : 'M[R]_1) (example_keys R) (example_values R) 0 0 in
   difference = 5 * (1 - h ^+ 2 + 4 * h ^+ 3 - 3 * h ^+ 4 + 2 * h ^+ 5) / ((1 + h ^+ 3) * (1 + h ^+ 2 + h ^+ 4)) /\
   0 < difference).
+
+(** x is the number with these digits, four of them behind the point, to within half a unit of the last. *)
+Definition printed (R : realType) (x : R) (digits : seq nat) :=
+  `|x - foldl (fun y d => 10 * y + d%:R) 0 digits / 10 ^+ 4| < 1 / (2 * 10 ^+ 4).
+
+(** So the decimals that the article prints are right. *)
+Check (example_decimals.printed_weights : forall R : realType,
+  (forall j : 'I_3, printed (softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (example_keys R)^T)) 0 j)
+     (nth [::] [:: [:: 0; 9; 0; 0]; [:: 2; 4; 4; 7]; [:: 6; 6; 5; 2]]%N j)) /\
+  (forall s : 'I_2, printed (softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (example_E R *m example_keys R)^T)) 0 s)
+     (nth [::] [:: [:: 1; 8; 2; 4]; [:: 8; 1; 7; 6]]%N s))).
+
+Check (example_decimals.printed_outputs : forall R : realType,
+  let full := attention (1%:M : 'M[R]_1) (example_keys R) (example_values R) 0 0 in
+  let compressed := attention (1%:M : 'M[R]_1) (example_E R *m example_keys R) (example_E R *m example_values R) 0 0 in
+  [/\ printed full [:: 2; 5; 7; 5; 2; 1]%N, printed compressed [:: 2; 7; 2; 6; 3; 6]%N &
+      printed (compressed - full) [:: 1; 5; 1; 1; 5]%N]).
+
+(** They rest on an enclosure of h: a partial sum of its series, and what that misses at most. *)
+Check (example_decimals.expR_half_enclosed :
+  forall (R : realType) (m : nat), let below : R := \sum_(k < m) (1 / 2) ^+ k / k`!%:R in
+  below <= expR (1 / 2) <= below + 2 * ((1 / 2) ^+ m / m`!%:R)).
 
 (** * T2. Averaging keys before exponentiation loses mass *)
 
