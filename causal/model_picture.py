@@ -78,7 +78,7 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
     if verdict.boundary is None:
         raise ValueError("the verdict has no boundary, so that there is nothing to draw; print it instead")
     if axes is None:
-        _, axes = plt.subplots(figsize=(6.4, 6.6), layout="constrained")
+        _, axes = plt.subplots(figsize=(6.4, 7.4), layout="constrained")
     picture, rows, columns = cells(verdict)
     edges = (_edges(columns), _edges(rows))
     axes.pcolormesh(
@@ -105,7 +105,7 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
     if verdict.witness is not None:
         (mark,) = axes.plot(
             verdict.witness.position, verdict.witness.query, "x", color="black", markersize=9, markeredgewidth=2,
-            linestyle="none", label=f"witness: {verdict.witness.query} ← {verdict.witness.position}",
+            linestyle="none", clip_on=False, label=f"witness: {verdict.witness.query} ← {verdict.witness.position}",
         )  # fmt: skip
         known.append(mark)
     rows_of_keys = -(-len(known) // 3)  # above the cells, of which it must hide none
@@ -118,7 +118,7 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
         frameon=False,
     )
     axes.set_title(
-        verdict.headline(), color=COLOUR[verdict.status.name], fontsize=10, wrap=True, pad=8 + 16 * rows_of_keys
+        _wrapped(verdict.headline(), 72), color=COLOUR[verdict.status.name], fontsize=10, pad=10 + 14 * rows_of_keys
     )
     axes.annotate(
         _wrapped(caption(verdict)), (0.5, 0), (0, -34), xycoords="axes fraction", textcoords="offset points",
@@ -174,6 +174,6 @@ def _figure() -> tuple[Any, Any]:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("save needs matplotlib; install it with pip install 'attnproof[plot]'") from None
-    figure = Figure(figsize=(6.4, 6.8), layout="constrained")
+    figure = Figure(figsize=(6.4, 7.4), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots()

@@ -71,6 +71,8 @@ def test_plot_shows_the_pattern_and_the_witness(leak):
     assert axes.get_title() == leak.headline()
     axes.figure.canvas.draw()
     assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1  # it hides no cell
+    page, words = axes.figure.bbox, [axes.title, axes.xaxis.label, *axes.texts]
+    assert all(page.y0 <= w.get_window_extent().y0 and w.get_window_extent().y1 <= page.y1 for w in words)
 
 
 def test_saving(tmp_path, leak):
