@@ -22,6 +22,7 @@ from .boundary import Boundary
 from .model_witness import BEYOND_ROUNDING, ModelWitness
 from .program import ModelError, Program, Seen, Setting
 from .reach import Reach, reach
+from .remedies import remedies
 from .replay import JITTER, QUICK, ROUNDS, Round, Search, float64_runs
 from .verdict import Condition, Evidence, Status
 
@@ -450,6 +451,7 @@ class Case:
                 self._blame(t, np.flatnonzero(attempt.reach.suspects[t]).tolist())
                 where = "" if f.blame is None else f"; {f.blame.sentence()}"
                 first.append(f"{pairs} forbidden pairs could not be excluded, the first of them {t} ← {j}{where}")
+            f.notes += remedies(attempt.trace.operations)
         f.reasons[:0] = list(dict.fromkeys(first))
 
     @staticmethod

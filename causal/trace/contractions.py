@@ -24,6 +24,7 @@ from .domain import (
     Shadow,
     align,
     compress,
+    join_all,
     kinds_from,
     reshape,
     uniform,
@@ -147,6 +148,22 @@ def add_product(call: Any) -> Shadow:
     if call.name == "aten._addmm_activation":
         return Shadow(shape, result.lo, result.hi, kinds_from(result.kind >= FIXED))
     return result
+
+
+@rule("aten._grouped_mm")
+def grouped(call: Any) -> Shadow:
+    """Rows of one matrix times the matrices of their groups: row i reads itself, all weights and all group ends."""
+    a, *others = call.operands()
+    shape = tuple(call.value.shape)
+    if len(a.shape) != 2 or len(others[0].shape) != 3:
+        others = [a, *others]
+    lo, hi = join_all(o.shadow for o in others)
+    fixed = all(o.shadow.is_fixed for o in call.operands())
+    result = uniform(shape, FIXED if fixed else VARIES, lo, hi)
+    if others[0] is a:
+        return result
+    rows = a.shadow.lo.min(-1, keepdims=True), a.shadow.hi.max(-1, keepdims=True)
+    return assemble(shape, np.minimum(result.lo, rows[0]), np.maximum(result.hi, rows[1]), result.kind)
 
 
 def _outer(pair: list[Array], reduce: Any) -> Array:

@@ -128,3 +128,27 @@ def test_an_encoder_with_padding_is_checked_on_its_plain_path():
         return encoder(x, mask=HIDDEN, src_key_padding_mask=(x[:, :, 0] > 1).cumsum(1) > 0)
 
     assert not trace.run(steered, (x,)).complete  # the padding steers which path is taken
+
+
+def test_experts_by_groups_stay_open_with_a_remedy():
+    if not hasattr(torch, "_grouped_mm"):
+        pytest.skip("this PyTorch has no grouped product")
+    torch.manual_seed(0)
+    weights = torch.randn(2, 4, 4)
+
+    def experts(x):
+        chosen = (x[0, :, 0] > 0).long()
+        order = chosen.argsort()
+        ends = torch.nn.functional.one_hot(chosen, 2).sum(0).cumsum(0).int()
+        y = torch._grouped_mm(x[0][order], weights, offs=ends)
+        return y[order.argsort()][None]
+
+    def gathered(x):
+        return torch.einsum("btd,btde->bte", x, weights[(x[..., 0] > 0).long()])
+
+    x = torch.randn(1, N, 4)
+    torch.testing.assert_close(experts(x), gathered(x))
+    verdict = ap.check_model(experts, x)
+    assert verdict.status.name == "UNDECIDED"
+    assert any("experts_implementation='batched_mm'" in r for r in verdict.reasons)
+    assert ap.check_model(gathered, x).status.name == "PROVED"

@@ -22,6 +22,7 @@ def weights(x):
     return torch.tril(torch.tanh(x @ x.T))
 
 
+WEIGHTS = normal(3, 4, 4, seed=9).float()
 CASES = {
     "mm": lambda x: [x @ W, TRIL @ x, SPARSE @ x, x.T @ TRIL, x @ x.T, torch.zeros(2, 6, dtype=x.dtype) @ x],
     "two masks": lambda x: [TRIL @ torch.triu(SPARSE) @ x, torch.tril(x @ x.T) @ torch.tril(x @ x.T)],
@@ -63,7 +64,15 @@ CASES = {
         torch.cholesky_inverse(torch.tril(x @ x.T) + 9 * EYE),
     ],
 }
-LOOSE = {"decompositions", "int", "activation", "solve right", "cdist", "two masks"}
+GROUPED = getattr(torch, "_grouped_mm", None)
+if GROUPED is not None:
+    ENDS = torch.tensor([2, 5, 6], dtype=torch.int32)
+    CASES["grouped"] = lambda x: [
+        GROUPED(x.float(), WEIGHTS, offs=ENDS),
+        GROUPED(torch.ones(6, 4), WEIGHTS * x[1].float(), offs=ENDS),
+    ]
+    CASES["grouped columns"] = lambda x: GROUPED(torch.ones(4, 8), torch.cat([x, x[:2]]).float(), offs=ENDS)
+LOOSE = {"grouped columns", "decompositions", "int", "activation", "solve right", "cdist", "two masks"}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -124,6 +124,7 @@ def test_the_test_finds_a_wrong_rule(name, monkeypatch):
 ELSEWHERE = [
     "_batch_norm_with_update",
     "_embedding_bag",
+    "_grouped_mm",
     "_fused_rms_norm",
     "_linalg_check_errors",
     "_mkl_linear",
