@@ -333,7 +333,8 @@ def _echelon(matrix: np.ndarray, p: int) -> tuple[Any, list[int]]:
 
     if not matrix.size:
         return matrix, []
-    echelon, rank = nmod_mat(*matrix.shape, matrix.ravel().tolist(), p).rref()
+    rows, columns = matrix.shape
+    echelon, rank = nmod_mat(rows, columns, matrix.ravel().tolist(), p).rref()
     pivots, column = [], 0
     for row in range(rank):
         while int(echelon[row, column]) == 0:

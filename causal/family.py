@@ -235,13 +235,13 @@ class Family:
                 raise ValueError(f"{name} = {values[name]} is below its least value {least}; pass at least that")
             else:
                 using[name] = np.int64(values[name])
-        n = np.int64(n)
-        r = slots if self.slots is None else int(self._slots(n, using))
+        size = np.int64(n)
+        r = slots if self.slots is None else int(self._slots(size, using))
         if r is None:
             raise ValueError("slots is unknown for this family; pass slots=… or give the family a rule for it")
         t, j, s = np.arange(n)[:, None], np.arange(n)[None, :], np.arange(max(r, 0))
-        support = np.broadcast_to(_boolean("reads", self.call("reads", s[:, None], j, n, using=using)), (len(s), n))
-        visible = np.broadcast_to(_boolean("sees", self.call("sees", t, s[None, :], n, using=using)), (n, len(s)))
+        support = np.broadcast_to(_boolean("reads", self.call("reads", s[:, None], j, size, using=using)), (len(s), n))
+        visible = np.broadcast_to(_boolean("sees", self.call("sees", t, s[None, :], size, using=using)), (n, len(s)))
         return Matrices(np.array(support), np.array(visible))
 
     def concrete(self, n: int, values: Mapping[str, Any]) -> dict[str, Any]:
