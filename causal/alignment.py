@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .boundary import Boundary
-from .frames import Array, Source, comparable, shown_time
+from .frames import Array, Source, comparable, is_zoned, shown_time
 from .results import Output, read_columns
 from .sources import group_numbers
 
@@ -172,17 +172,23 @@ class Aligner:
         return None if self.source.times is None else self.source.times[rows]
 
     def _times_of(self, result: Any, index: Any) -> Array | None:
-        """The times that the result itself carries; Unaligned where one is missing."""
+        """The times that the result itself carries; None where they lost or gained a time zone, which moves them.
+
+        Raises Unaligned where one is missing.
+        """
         if self.source.times is None:
             return None
-        name = self.source.time_name
-        clocklike = type(index).__name__ in ("DatetimeIndex", "PeriodIndex") and self.source.times.dtype.kind == "M"
+        name, times, what = self.source.time_name, None, "the function's index"
+        if name is not None and hasattr(result, "columns") and name in list(result.columns):
+            times, what = result[name], f"the function's column {name!r}"
+        elif index is not None and name is not None and name in index.names:
+            times = index.get_level_values(name)
+        elif type(index).__name__ in ("DatetimeIndex", "PeriodIndex") and self.source.times.dtype.kind == "M":
+            times = index
+        if times is None or is_zoned(times) != self.source.zoned:
+            return None
         try:
-            if name is not None and hasattr(result, "columns") and name in list(result.columns):
-                return comparable(result[name], f"the function's column {name!r}")
-            if index is not None and name is not None and name in index.names:
-                return comparable(index.get_level_values(name), "the function's index")
-            return comparable(index, "the function's index") if clocklike else None
+            return comparable(times, what)
         except ValueError as error:
             raise Unaligned(str(error)) from None
 

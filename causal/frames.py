@@ -61,6 +61,12 @@ def comparable(values: Any, name: str = "time") -> Array:
     return found
 
 
+def is_zoned(times: Any) -> bool:
+    """Whether times have a time zone."""
+    kind = getattr(times, "dtype", None)
+    return getattr(kind, "tz", None) is not None or getattr(kind, "time_zone", None) is not None
+
+
 def shown_time(value: Any) -> str:
     """A time for a person: no trailing zeros of nanoseconds."""
     if isinstance(value, np.datetime64):

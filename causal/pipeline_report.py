@@ -94,11 +94,11 @@ def _confirm(runner: Runner, found: Mapping[int, Hits]) -> dict[int, Hits]:
     seen = runner.confirmed(sorted(wanted, key=lambda r: (r.cut, r.kind, r.table)), rounds)
     kept = {n: hits for n, hits in found.items() if runner.noise[n]}
     for n, hits in steady.items():
-        again = [hit for hit in hits if n in seen.get(hit[0], ())]
+        again = [(replay, seen[replay][n]) for replay, _ in hits if n in seen.get(replay, ())]
         if not again:
             runner.noise[n] = runner.noise[n] or float("inf")
         first = earliest(again or hits)[1].rank
-        kept[n] = [hit for hit in hits if hit[1].rank >= first]
+        kept[n] = again + [hit for hit in hits if hit[0] not in seen and hit[1].rank >= first]
     return kept
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -113,8 +114,11 @@ class Runner:
         self.calls += 1
         self.state.put_back()
         try:
-            result = self.tables.call(self.function, given)
-            return result.collect() if type(result).__name__ == "LazyFrame" else result
+            with warnings.catch_warnings():
+                if self.calls > 1:  # what it says of replaced values is nobody's concern
+                    warnings.simplefilter("ignore")
+                result = self.tables.call(self.function, given)
+                return result.collect() if type(result).__name__ == "LazyFrame" else result
         except Exception as error:
             raise Refused(f"{type(error).__name__} ({error})") from error
 
@@ -162,29 +166,29 @@ class Runner:
         other = self.aligner.read(self.call(given), rows, index)
         return compare(self.base, other, replay.cut, self.limits, kept if truncated else None)
 
-    def confirmed(self, replays: Collection[Replay], rounds: int = 2) -> dict[Replay, set[int]]:
+    def confirmed(self, replays: Collection[Replay], rounds: int = 2) -> dict[Replay, dict[int, Finding]]:
         """Per replay the columns that it rewrites in every round, each time to the same values.
 
         Between them the unchanged input is run again; columns in which these runs differ are confirmed by none.
         """
-        found = {replay: set(range(len(self.base.names))) for replay in replays}
+        found: dict[Replay, dict[int, Finding]] = {}
         first: dict[Replay, Output] = {}
-        for _ in range(rounds if found else 0):
+        for number in range(rounds if replays else 0):
             self.unsteady(self.again())
-            for replay in found:
+            for replay in replays:
                 try:
                     difference = self.difference(replay)
                 except (Refused, Unaligned):
-                    found[replay] = set()
+                    found[replay] = {}
                     continue
-                found[replay] &= {n for n in found[replay] if difference.count(n)}
-                if replay in first:
-                    apart = compare(first[replay], difference.other, replay.cut, self.limits)
-                    found[replay] -= {n for n in found[replay] if apart.count(n)}
-                else:
+                if number == 0:
+                    found[replay] = dict(self.summary(replay, difference).findings)
                     first[replay] = _kept(difference.other)
-        steady = {n for n, noise in enumerate(self.noise) if not noise}
-        return {replay: columns & steady for replay, columns in found.items()}
+                elif found[replay]:
+                    apart = compare(first[replay], difference.other, replay.cut, self.limits)
+                    same = [n for n in found[replay] if difference.count(n) and not apart.count(n)]
+                    found[replay] = {n: found[replay][n] for n in same}
+        return {replay: {n: f for n, f in of.items() if not self.noise[n]} for replay, of in found.items()}
 
     def run(self, replay: Replay) -> Summary:
         """A replay, summarised; a failing replacement is tried again with the data's own values, then with numbers."""

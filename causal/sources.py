@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .frames import Array, Source, comparable, library_of, shown_time
+from .frames import Array, Source, comparable, is_zoned, library_of, shown_time
 
 
 def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
@@ -34,8 +34,7 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     times, source.time_name = _key(source, "time", time)
     if times is not None:
         source.times = comparable(times, "time" if source.time_name is None else f"time = {source.time_name!r}")
-        kind = getattr(times, "dtype", None)
-        source.zoned = getattr(kind, "tz", None) is not None or getattr(kind, "time_zone", None) is not None
+        source.zoned = is_zoned(times)
         if source.zoned:
             source.notes.append("times are shown in UTC")
     groups, source.group_name = _key(source, "group", group)

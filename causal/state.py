@@ -113,6 +113,8 @@ class State:
 
 def _variables(function: Any) -> Iterator[Variable]:
     queue, seen, named = [function], set(), set()
+    if hasattr(function, "get_params"):  # scikit-learn's transformers hold functions as parameters
+        queue += function.get_params().values()
     while queue:
         f = queue.pop()
         if id(f) in seen:

@@ -158,6 +158,16 @@ def test_a_scaler_that_is_kept():
     assert not hasattr(scaler, "mean_")
 
 
+def test_functions_inside_transformers():
+    need("sklearn")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    transformer = make_pipeline(FunctionTransformer(in_a_dictionary))
+    assert check_pipeline(transformer, X[:, None], cuts=4).status is Status.REFUTED
+    assert CACHE == {}
+
+
 def test_counters_and_sums_that_go_on_are_no_leaks():
     def counted(x):
         global COUNT
