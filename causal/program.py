@@ -166,7 +166,7 @@ class Program:
     @property
     def tied(self) -> tuple[int | str, ...]:
         """The other inputs that are the very tensor that is varied, by index or keyword."""
-        given = [*enumerate(self.positional), *self.keywords.items()]
+        given: list[tuple[int | str, Any]] = [*enumerate(self.positional), *self.keywords.items()]
         return tuple(name for name, value in given if value is self.input and name != self.vary)
 
     def run(self, x: Tensor, setting: Setting = Setting()) -> Tensor:

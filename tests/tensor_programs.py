@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 
 N, D = 6, 4
+SIZES = [(N, D), (N, D), (4, 4), (3, 3, 3), (2, 2), (3, 2, 3)]  # equal axes must not be mistaken for one another
 MOST = 3000  # elements of a tensor
 
 
@@ -26,7 +27,8 @@ class Maker:
     def __init__(self, seed: int, x: torch.Tensor) -> None:
         self.rng = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
-        self.pool = [x, self.normal((N, D)), self.sparse((N, N)), self.causal()]
+        self.n, self.d = x.shape[0], x.shape[-1]
+        self.pool = [x, self.normal((self.n, self.d)), self.sparse((self.n, self.n)), self.causal()]
 
     def normal(self, shape: tuple[int, ...]) -> torch.Tensor:
         """Constants: NumPy draws them, so that the traced run does not see noise being made."""
@@ -37,7 +39,7 @@ class Maker:
         return self.normal(shape) * torch.from_numpy(np.asarray(self.numbers.random(shape) < 0.5))
 
     def causal(self) -> torch.Tensor:
-        return torch.tril(self.normal((N, N)))
+        return torch.tril(self.normal((self.n, self.n)))
 
     def mask(self, shape: tuple[int, ...]) -> torch.Tensor:
         return torch.from_numpy(np.asarray(self.numbers.random(shape) < 0.4))
@@ -414,7 +416,7 @@ def _own(m: Maker) -> torch.Tensor:
     ]
     if fitting and m.rng.random() < 0.7:
         return m.rng.choice(fitting)
-    fresh = m.rng.choice([torch.zeros, torch.ones])(N, D, dtype=torch.float64)
+    fresh = m.rng.choice([torch.zeros, torch.ones])(m.n, m.d, dtype=torch.float64)
     m.pool.append(fresh)
     return fresh
 

@@ -30,8 +30,18 @@ from .tracer import PLAIN_TYPES, Tracer
 WINDOWS = ("numpy", "__array__", "__dlpack__", "data_ptr", "const_data_ptr")  # what they give shows later writes, too
 DOORS = (*WINDOWS, "tolist", "__repr__", "__format__", "__reduce_ex__")
 # of an untyped storage: raw bytes, for Python, a file or another process
-STORAGE = ("data_ptr", "tolist", "__getitem__", "__iter__", "__reduce__", "_write_file", "_share_fd_cpu_")
-STORAGE += ("_share_filename_cpu_", "_swap_data_ptr_", "_set_from_file")
+STORAGE = [
+    "data_ptr",
+    "tolist",
+    "__getitem__",
+    "__iter__",
+    "__reduce__",
+    "_write_file",
+    "_share_fd_cpu_",
+    "_share_filename_cpu_",
+    "_swap_data_ptr_",
+    "_set_from_file",
+]
 # Constructors that take numbers out of 0-d tensors in a list, and index lists, without dispatching a read.
 FROM_LISTS = {"tensor", "as_tensor", "asarray", "new_tensor", "new", "sparse_coo_tensor", "__getitem__", "__setitem__"}
 NUMBERS = {"__float__", "__int__", "__index__", "__bool__", "__complex__"}
@@ -126,8 +136,8 @@ def watched(tracer: Tracer) -> Iterator[None]:
     patches.append((torch, "_nested_tensor_from_mask_left_aligned", left_aligned))
     for name in DOORS:
         watch(torch.Tensor, name, door(name))
-    for owner, name in ((torch._C, "_to_dlpack"), (torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack")):
-        watch(owner, name, door("__dlpack__"))
+    for holder, name in ((torch._C, "_to_dlpack"), (torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack")):
+        watch(holder, name, door("__dlpack__"))
     for name in CALLBACKS:
         unseen(torch.Tensor, name, f"Tensor.{name}()")
     for name in STORAGE:
@@ -139,9 +149,9 @@ def watched(tracer: Tracer) -> Iterator[None]:
         watch(script, "__call__", text)
     watch(contextlib.suppress, "__enter__", suppressing(1))
     watch(contextlib.suppress, "__exit__", suppressing(-1))
-    for owner in (torch, torch.random):
-        watch(owner, "set_rng_state", lambda state: tracer.read_in_python([state], "set_rng_state()"))
-        patches.append((owner, "get_rng_state", get_state))
+    for module in (torch, torch.random):
+        watch(module, "set_rng_state", lambda state: tracer.read_in_python([state], "set_rng_state()"))
+        patches.append((module, "get_rng_state", get_state))
     # Modules leave their fused path when they see a function mode; ours must not change what the model does.
     patches.append((torch.overrides, "has_torch_function", _overridden))
     saved = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]

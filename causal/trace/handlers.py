@@ -22,8 +22,17 @@ from .registry import names
 RAISED = (RuntimeError, IndexError, ValueError, TypeError, ZeroDivisionError, torch.linalg.LinAlgError)
 TORCH = os.path.dirname(torch.__file__) + os.sep  # its handlers clean up and raise again
 # families of rules whose operations cannot fail because of the values of floating numbers
-SAFE = ("attention", "convolution", "elementwise", "fourier", "movement", "normalising", "recurrent", "reductions")
-SAFE += ("scans",)
+SAFE = {
+    "attention",
+    "convolution",
+    "elementwise",
+    "fourier",
+    "movement",
+    "normalising",
+    "recurrent",
+    "reductions",
+    "scans",
+}
 FAILING = names(
     """
     linalg_inv_ex _linalg_solve_ex linalg_cholesky_ex linalg_qr _linalg_svd _linalg_eigh linalg_pinv linalg_lu_factor_ex

@@ -22,6 +22,7 @@ from attnproof.causal.trace.registry import BUILT_IN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensor_probe import moved
+from tensor_programs import SIZES
 
 MOST = 1e12
 
@@ -38,11 +39,13 @@ def unusable(values: list[torch.Tensor]) -> bool:
     return False
 
 
-def broken(seed: int, length: int, draws: int = 2, hidden: float = -torch.inf) -> str | None:
+def broken(
+    seed: int, length: int, draws: int = 2, hidden: float = -torch.inf, size: tuple[int, ...] = SIZES[0]
+) -> str | None:
     """What is wrong with the claims about one random program, or None."""
     program = tensor_programs.program(seed, length, hidden)
     g = torch.Generator().manual_seed(seed)
-    x = torch.randn(tensor_programs.N, tensor_programs.D, generator=g, dtype=torch.float64)
+    x = torch.randn(size, generator=g, dtype=torch.float64)
     with torch.no_grad():
         try:
             base = program(x.clone())
@@ -56,10 +59,10 @@ def broken(seed: int, length: int, draws: int = 2, hidden: float = -torch.inf) -
         for output, value in zip(run.outputs, base, strict=True):
             if moved(value, output.value).any():
                 return f"seed {seed}: {output.path} is not what the program computes"
-        for j in range(tensor_programs.N):
+        for j in range(size[0]):
             for draw in range(draws):
                 y = x.clone()
-                y[j] = torch.randn(tensor_programs.D, generator=g, dtype=torch.float64) * (0.5, 5.0)[draw % 2]
+                y[j] = torch.randn(size[1:], generator=g, dtype=torch.float64) * (0.5, 5.0)[draw % 2]
                 after = program(y)
                 if unusable(after):
                     continue
@@ -74,16 +77,16 @@ def broken(seed: int, length: int, draws: int = 2, hidden: float = -torch.inf) -
 
 
 @settings(max_examples=100, deadline=None)
-@given(seed=st.integers(0, 10**6), length=st.integers(2, 9))
-def test_random_programs(seed, length):
-    assert broken(seed, length) is None
+@given(seed=st.integers(0, 10**6), length=st.integers(2, 9), size=st.sampled_from(SIZES))
+def test_random_programs(seed, length, size):
+    assert broken(seed, length, size=size) is None
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10**6), length=st.integers(2, 7))
-def test_random_programs_with_finite_masks(seed, length):
+@given(seed=st.integers(0, 10**6), length=st.integers(2, 7), size=st.sampled_from(SIZES))
+def test_random_programs_with_finite_masks(seed, length, size):
     """The conditions hold by far: scores stay small beside the mask."""
-    assert broken(seed, length, hidden=-1e30) is None
+    assert broken(seed, length, hidden=-1e30, size=size) is None
 
 
 # Programs that once broke a claim, or showed that one could break.
