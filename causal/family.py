@@ -225,16 +225,12 @@ class Family:
         """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n = {n!r} is no size; pass a whole number of at least 1")
-        using: dict[str, Any] = {}
         for name, least in self.parameters.items():
             if name not in values:
                 raise ValueError(f"parameter {name} has no value; pass {name}=…")
-            if least == DOCUMENTS:
-                using[name] = first_positions(values[name], int(n))
-            elif values[name] < least:
+            if least != DOCUMENTS and values[name] < least:
                 raise ValueError(f"{name} = {values[name]} is below its least value {least}; pass at least that")
-            else:
-                using[name] = np.int64(values[name])
+        using = self.concrete(int(n), {name: values[name] for name in self.parameters})
         size = np.int64(n)
         r = slots if self.slots is None else int(self._slots(size, using))
         if r is None:
