@@ -120,7 +120,7 @@ def from_npy(path: str, chunk: int, axis: int = -1) -> Any:
 
     Only the path travels: a memory map inside a Dask graph would be pickled whole. Every worker must see the path.
     Raises ImportError without Dask, OSError for a missing file, ValueError for one that holds objects or is no
-    `.npy`, and for a chunk that is no positive number.
+    `.npy`, for a chunk that is no positive number, and for an axis that the array has not.
 
     >>> import numpy as np, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -132,9 +132,13 @@ def from_npy(path: str, chunk: int, axis: int = -1) -> Any:
     if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
         raise ValueError(f"chunk = {chunk!r} is no length; pass a whole number of at least 1")
     header = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(header, np.ndarray):
+        raise ValueError(f"path = {path!r} holds several arrays; save one of them as .npy")
+    if not -header.ndim <= axis < header.ndim:
+        raise ValueError(f"axis = {axis} is not one of the {header.ndim} axes of {path!r}, of shape {header.shape}")
     axis %= header.ndim
     chunks = tuple(
-        (chunk,) * (s // chunk) + ((s % chunk,) if s % chunk else ()) if a == axis else (s,)
+        (chunk,) * (s // chunk) + ((s % chunk,) if s % chunk or not s else ()) if a == axis else (s,)
         for a, s in enumerate(header.shape)
     )
     return da.map_blocks(

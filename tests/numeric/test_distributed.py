@@ -183,3 +183,17 @@ def _peak():
 def _slowly(block):
     time.sleep(0.4)
     return block
+
+
+def test_files_that_hold_no_array_of_that_shape(tmp_path):
+    scalar, empty, several = tmp_path / "scalar.npy", tmp_path / "empty.npy", tmp_path / "several.npz"
+    np.save(scalar, np.float64(3))
+    np.save(empty, np.zeros((0, 3)))
+    np.savez(several, np.ones(2))
+    with pytest.raises(ValueError, match=r"axis = -1 is not one of the 0 axes of .*scalar.npy"):
+        from_npy(str(scalar), 4)
+    with pytest.raises(ValueError, match=r"axis = 2 is not one of the 2 axes of .*empty.npy', of shape \(0, 3\)"):
+        from_npy(str(empty), 4, axis=2)
+    with pytest.raises(ValueError, match=r"several.npz' holds several arrays; save one of them as .npy"):
+        from_npy(str(several), 4)
+    assert from_npy(str(empty), 4, axis=0).compute().shape == (0, 3)
