@@ -59,12 +59,9 @@ WITHOUT_SHADOW = {
 SEES_SIGN_OF_ZERO = {
     "aten.signbit",
     "aten.copysign",
-    "aten.copysign_",
     "aten.atan2",
-    "aten.atan2_",
     "aten.angle",
     "aten.nextafter",
-    "aten.nextafter_",
     "aten.view.dtype",
     "aten.polar",
     "aten.hash_tensor",
@@ -213,28 +210,20 @@ class Tracer(TorchDispatchMode):
             self.busy -= 1
 
     def _dispatch(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        info = self.infos.get(func)
-        if info is None:
-            if not hasattr(func, "_schema"):
-                return self._foreign_operator(func, args, kwargs)
-            info = self.infos[func] = Info(func, self.rules)
+        if not hasattr(func, "_schema"):
+            return self._foreign_operator(func, args, kwargs)
+        info = self._info(func)
         self.counts[info.name] += 1
         if info.name in READS:
             return self._read(info, args, kwargs)
         if info.name in WITHOUT_SHADOW or info.moves_itself:
             if info.name in handlers.FAILING:
-                self._may_fail(TorchCall(self, info, args, kwargs))
+                self._examine(TorchCall(self, info, args, kwargs))
             return func(*args, **kwargs)
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.memory_of(args[0], literal=True)
         call = TorchCall(self, info, args, kwargs)
-        if SEES_SIGN_OF_ZERO.intersection(info.names) or any(
-            isinstance(v, torch.Tensor) and v.is_complex() for v in args
-        ):
-            self._sign_of_zero(call)
-        elif info.rule is None and not info.is_view:  # it may look at anything
-            self._sign_of_zero(call, "has no rule and may see")
-        self._may_fail(call)
+        self._examine(call)
         if info.name in SHAPED_BY_VALUES:
             self._record_read(
                 f"{info.name} (a shape that depends on values)", [call[SHAPED_BY_VALUES[info.name]].shadow]
@@ -245,15 +234,32 @@ class Tracer(TorchDispatchMode):
             return self._view(call)
         return self._functional(call)
 
-    def _sign_of_zero(self, call: TorchCall, how: str = "sees") -> None:
-        """An operation that tells +0 from −0 looks at zeros: one may stand for a product with a forbidden value.
+    def _info(self, func: Any) -> Info:
+        found = self.infos.get(func)
+        if found is None:
+            found = self.infos[func] = Info(func, self.rules)
+        return found
 
-        Complex functions with a branch cut count as such: on the cut they look at the sign of a zero part.
+    def _examine(self, call: TorchCall) -> None:
+        """What an operation may tell beside its result: signs of zeros, and failures that the program catches.
+
+        An operation that tells +0 from −0 looks at zeros: one may stand for a product with a forbidden value. Complex
+        functions with a branch cut count as such, since on the cut they look at the sign of a zero part, and so does
+        what has no rule.
         """
-        if how == "sees" and not SEES_SIGN_OF_ZERO.intersection(call.info.names) and call.name not in BRANCH_CUTS:
-            return
-        if any(self._signed_zero(o.value, o.shadow) for o in call.operands()):
+        info = call.info if call.info.functional is None else self._info(call.info.functional)
+        if info.rule is None and not info.is_view:
+            how = "has no rule and may see"
+        elif SEES_SIGN_OF_ZERO.intersection(info.names) or (
+            info.name in BRANCH_CUTS and any(o.value.is_complex() for o in call.operands())
+        ):
+            how = "sees"
+        else:
+            how = ""
+        if how and any(self._signed_zero(o.value, o.shadow) for o in call.operands()):
             self._unseen(f"{call.name}, which {how} the sign of a zero")
+        if handlers.may_fail(info.name, info.rule, call.operands()) and (self.suppressing or handlers.caught()):
+            self._unseen(f"{call.name}, whose failure the program catches")
 
     def _signed_zero(self, tensor: torch.Tensor, shadow: Shadow) -> bool:
         """Whether the tensor holds a known zero that may be −0 or +0, whatever the input's forbidden values say."""
@@ -264,10 +270,6 @@ class Tracer(TorchDispatchMode):
         value = torch.view_as_real(value) if value.is_complex() else value
         known = bool((shadow.kind >= FIXED).any())
         return known and (value.is_floating_point() and bool((value == 0).any()))
-
-    def _may_fail(self, call: TorchCall) -> None:
-        if handlers.may_fail(call.name, call.info.rule, call.operands()) and (self.suppressing or handlers.caught()):
-            self._unseen(f"{call.name}, whose failure the program catches")
 
     def _confirm(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow) -> None:
         """An exact 0 or −∞ that a rule promises is one in this run, or else the run breaks the assumptions."""
@@ -336,10 +338,7 @@ class Tracer(TorchDispatchMode):
             self._unseen(f"{call.name} into a tensor without a storage of its own")
         entangled = any(self._entangled(t, o) for t in targets for o in operands if o.value is not t)
         if info.functional is not None and not entangled and not any(t.is_nested for t in targets):
-            functional = self.infos.get(info.functional)
-            if functional is None:
-                functional = self.infos[info.functional] = Info(info.functional, self.rules)
-            inner = TorchCall(self, functional, call.args, call.kwargs)
+            inner = TorchCall(self, self._info(info.functional), call.args, call.kwargs)
             target = targets[0]
             inner.operands()
             inner.value = info.functional(*call.args, **call.kwargs)
