@@ -90,7 +90,7 @@ def registry() -> dict[str, Claim]:
 
 
 def claim_by_id(name: str) -> Claim:
-    """The claim with this id ("T11", "t11" or "11"); an unknown id suggests the nearest.
+    """The claim with this id ("T11", "t11" or "11"); a nearly right id is suggested.
 
     Raises ValueError for an id that no claim has.
     """
@@ -98,5 +98,5 @@ def claim_by_id(name: str) -> Claim:
     wanted = wanted if wanted.startswith("T") else f"T{wanted}"
     if wanted in registry():
         return registry()[wanted]
-    near = difflib.get_close_matches(wanted, registry(), n=1, cutoff=0.0)
-    raise ValueError(f"claim {name!r} is unknown; did you mean {near[0]}? The claims are {', '.join(registry())}")
+    near = [f"did you mean {claim}; " for claim in difflib.get_close_matches(wanted, registry(), n=1)]
+    raise ValueError(f"claim {name!r} is unknown; {''.join(near)}the claims are {', '.join(registry())}")

@@ -221,7 +221,7 @@ def kernel_evidence(claim_id: str, report: GateReport | None = None) -> Evidence
         return Evidence("kernel", None, f"kernel: {found.not_run}")
     rows = found.of_claim(claim_id)
     if not rows:
-        return Evidence("kernel", None, "kernel: no theorem (docs/trust.md says why)")
+        return Evidence("kernel", None, f"kernel: no theorem is stated for {claim_id} (docs/trust.md says why)")
     seconds = sum({row.theorem.partition(".")[0]: row.seconds for row in rows}.values())
     failing = [row for row in rows if not row.ok]
     unpinned = [] if report else sorted(set(claim_by_id(claim_id).theorems) - {row.name for row in rows})

@@ -90,6 +90,8 @@ def test_ids_are_forgiving_and_unknown_ones_suggest():
     assert claim_by_id("t11") is claim_by_id("11") is claim_by_id(" T11 ") is registry()["T11"]
     with pytest.raises(ValueError, match="did you mean T1"):
         claim_by_id("T111")
+    with pytest.raises(ValueError, match="claim 'nonsense' is unknown; the claims are T1, T2"):
+        claim_by_id("nonsense")
 
 
 def rocq_names() -> tuple[set[str], set[str]]:
