@@ -288,6 +288,11 @@ def select(call: Any, condition: Any, a: Any, b: Any, shape: tuple[int, ...]) ->
     kind: Array = np.full((1,) * axes, VARIES, np.uint8)
     both = (align(x.kind, axes) == POSITIVE) & (align(y.kind, axes) == POSITIVE)
     kind = np.where(both, np.uint8(POSITIVE), kind)
+    for certain in (ZERO, NEGINF):  # the same on both sides, whatever the condition says
+        same = (align(x.kind, axes) == certain) & (align(y.kind, axes) == certain)
+        kind = np.where(same, np.uint8(certain), kind)
+        if certain == ZERO and same.any():
+            call.zeros_used()  # +0 on one side and −0 on the other
     for chosen, where in ((x, true), (y, false)):
         if where.any():
             lo = np.where(where, align(chosen.lo, axes), lo)

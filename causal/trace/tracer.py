@@ -12,10 +12,10 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
 
-from . import MaskCondition, Operation, Read, handlers
+from . import MaskCondition, Operation, Read, handlers, signs
 from .arrivals import is_new
 from .calls import Info, TorchCall, TorchOperand, cast, geometry_of, shape_of
-from .domain import FIXED, NEGINF, ZERO, Array, Shadow, align, coarsen, join_all, uniform
+from .domain import FIXED, Shadow, coarsen, join_all, uniform
 from .elementwise import KEEP_ZERO
 from .flow import Flow
 from .memory import Memory, overlap
@@ -54,22 +54,6 @@ WITHOUT_SHADOW = {
     "prim.layout",
     "aten._assert_async",
     "aten._assert_tensor_metadata",
-}
-# 0 times a negative number is −0: exact zeros carry no interval, yet these operations can tell the two zeros apart
-SEES_SIGN_OF_ZERO = {
-    "aten.signbit",
-    "aten.copysign",
-    "aten.atan2",
-    "aten.angle",
-    "aten.nextafter",
-    "aten.view.dtype",
-    "aten.polar",
-    "aten.hash_tensor",
-}
-BRANCH_CUTS = {
-    *("aten.log", "aten.log2", "aten.log10", "aten.log1p", "aten.sqrt", "aten.rsqrt", "aten.pow"),
-    *("aten.asin", "aten.acos", "aten.atan", "aten.asinh", "aten.acosh", "aten.atanh"),
-    *("aten.logaddexp", "aten.logaddexp2", "aten.logsumexp", "aten.logcumsumexp"),
 }
 SHAPED_BY_VALUES = {"aten._pack_padded_sequence": "lengths", "aten._pad_packed_sequence": "batch_sizes"}
 # a zero that comes out of these comes from a zero that went in
@@ -241,48 +225,17 @@ class Tracer(TorchDispatchMode):
         return found
 
     def _examine(self, call: TorchCall) -> None:
-        """What an operation may tell beside its result: signs of zeros, and failures that the program catches.
-
-        An operation that tells +0 from −0 looks at zeros: one may stand for a product with a forbidden value. Complex
-        functions with a branch cut count as such, since on the cut they look at the sign of a zero part, and so does
-        what has no rule.
-        """
+        """What an operation may tell beside its result: signs of zeros, and failures that the program catches."""
         info = call.info if call.info.functional is None else self._info(call.info.functional)
-        if info.rule is None and not info.is_view:
-            how = "has no rule and may see"
-        elif SEES_SIGN_OF_ZERO.intersection(info.names) or (
-            info.name in BRANCH_CUTS and any(o.value.is_complex() for o in call.operands())
-        ):
-            how = "sees"
-        else:
-            how = ""
-        if how and any(self._signed_zero(o.value, o.shadow) for o in call.operands()):
+        how = signs.sees(info, call.operands())
+        if how and any(signs.is_open(o.value, o.shadow, o.memory) for o in call.operands()):
             self._unseen(f"{call.name}, which {how} the sign of a zero")
         if handlers.may_fail(info.name, info.rule, call.operands()) and (self.suppressing or handlers.caught()):
             self._unseen(f"{call.name}, whose failure the program catches")
 
-    def _signed_zero(self, tensor: torch.Tensor, shadow: Shadow) -> bool:
-        """Whether the tensor holds a known zero that may be −0 or +0, whatever the input's forbidden values say."""
-        memory = self.memory_of(tensor)
-        if memory is None or not memory.signed:
-            return False
-        value = tensor.detach().resolve_conj().resolve_neg()
-        value = torch.view_as_real(value) if value.is_complex() else value
-        known = bool((shadow.kind >= FIXED).any())
-        return known and (value.is_floating_point() and bool((value == 0).any()))
-
-    def _confirm(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow) -> None:
-        """An exact 0 or −∞ that a rule promises is one in this run, or else the run breaks the assumptions."""
-        if not tensor.is_floating_point() or torch._is_zerotensor(tensor) or not call.name.startswith("aten."):
-            return
-        for kind, number in ((ZERO, 0.0), (NEGINF, -torch.inf)):
-            where: Array = shadow.kind == kind
-            if where.any():
-                wrong = tensor.detach() != number
-                if bool(wrong.any()) and bool(
-                    (wrong & torch.from_numpy(align(where, tensor.dim())).to(tensor.device)).any()
-                ):
-                    self.broken(call.name)
+    def _keeps(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow) -> None:
+        if call.name.startswith("aten.") and not signs.keeps(tensor, shadow):
+            self.broken(call.name)
 
     def _functional(self, call: TorchCall) -> Any:
         operands = call.operands()  # shadows are taken before the operation runs
@@ -305,7 +258,7 @@ class Tracer(TorchDispatchMode):
                 if memory.everywhere is None:
                     memory.views.setdefault(geometry_of(tensor), shadow)
                 continue
-            self._confirm(call, tensor, shadow)
+            self._keeps(call, tensor, shadow)
             self.assign(tensor, shadow, sources, node, signed)
         return call.value
 
@@ -345,7 +298,7 @@ class Tracer(TorchDispatchMode):
             if isinstance(inner.value, torch.Tensor) and inner.value.shape == target.shape:
                 (shadow,) = self._shadows(inner, [inner.value])
                 node = self._node(call, operands, [target], [shadow])
-                self._confirm(inner, inner.value, shadow)
+                self._keeps(inner, inner.value, shadow)
                 target.copy_(inner.value)
                 if target.dtype != inner.value.dtype:
                     shadow = cast(shadow, inner.value.dtype, target.dtype)
@@ -360,7 +313,7 @@ class Tracer(TorchDispatchMode):
             shadows = self._unknown(call, targets)
         node = self._node(call, operands, targets, shadows)
         for tensor, shadow in zip(targets, shadows, strict=False):
-            self._confirm(call, tensor, shadow)
+            self._keeps(call, tensor, shadow)
             self.assign(tensor, shadow, self._sources(call, operands), node, self._signed(call, operands))
         fresh = [v for _, v in leaves(call.value) if isinstance(v, torch.Tensor) and not any(v is t for t in targets)]
         known = {id(self.memory_of(t)) for t in targets} | set(memories)
@@ -469,7 +422,7 @@ class Tracer(TorchDispatchMode):
             memory.exposed = True
 
     def _sign_read(self, how: str, tensors: Sequence[torch.Tensor]) -> None:
-        if any(self._signed_zero(t, self.shadow_of(t)) for t in tensors):
+        if any(signs.is_open(t, self.shadow_of(t), self.memory_of(t)) for t in tensors):
             self._unseen(f"{how} of a zero whose sign is open")
 
     def out_of_sight(self, how: str) -> None:

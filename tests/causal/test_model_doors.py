@@ -241,6 +241,7 @@ LEAKS = {
     "sign in a text": lambda x: only_first(x, float(len(str(0.0 * x[0, 1, 0])))),
     "sign in NumPy": lambda x: only_first(x, float(np.signbit((0.0 * x[0, 1]).numpy())[0])),
     "sign of a product": lambda x: only_first(x, math.copysign(1.0, (torch.zeros(1, 1) @ x[0, 1:2, :1]).item())),
+    "sign of a choice": lambda x: only_first(x, torch.where(x[0, 1] > 0, 0.0, -torch.zeros(2)).signbit().float()),
     "sign in the bits": lambda x: only_first(x, torch.hash_tensor(0.0 * x[0, 1]).float()),
     "a zero meets infinity": lambda x: only_first(x, (torch.zeros(2) * (x[0, 1] * 1e30 * 1e30)).isnan().float()),
     "zeros meet infinity": lambda x: only_first(x, (torch.zeros(2, 2) @ (x[0, 1] * 1e30 * 1e30)).isnan().float()),
@@ -289,7 +290,11 @@ def state_kept(x):
         return x * torch.rand(2)
 
 
-@pytest.mark.parametrize("model", [named, no_failure, state_kept])
+def killed_number(x):
+    return x + 0.0 * x.sum()
+
+
+@pytest.mark.parametrize("model", [named, no_failure, state_kept, killed_number])
 def test_harmless_neighbours_are_proved(model):
     assert ap.check_model(model, torch.randn(1, N, 2)).status.name == "PROVED"
 

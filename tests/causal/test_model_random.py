@@ -39,6 +39,12 @@ def attention(fill):
     return act
 
 
+def best_three(m, x):
+    scores = (m.a(x) @ m.b(x).mT).masked_fill(torch.ones(N, N, dtype=torch.bool).triu(1), -torch.inf)
+    least = scores.topk(3, -1).values[..., -1:]
+    return x + scores.masked_fill(scores < least, -torch.inf).softmax(-1) @ x
+
+
 def in_place(m, x):
     y = m.a(x).clone()
     y[:, 1:] += m.b(x)[:, :-1]
@@ -66,6 +72,7 @@ CAUSAL = {
     "in place": in_place,
     "halves": blocks_of_two,
     "route": lambda m, x: torch.where(x > 0, m.a(x), m.b(x)),
+    "best three": best_three,
     "top two": lambda m, x: x + m.a(x).topk(2, -1).values.sum(-1, keepdim=True),
 }
 

@@ -1,0 +1,56 @@
+"""What an exact zero hides: its sign, and that the number it kills must be finite.
+
+0 · x is 0 for every finite x, but −0 for x < 0, and NaN for an infinite one. So a zero that a product made carries no
+interval, yet whoever tells +0 from −0 sees x; and a rule that promises a zero, or a −∞, is held to it in the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from .domain import FIXED, NEGINF, ZERO, Shadow, align
+from .memory import Memory
+from .registry import names
+
+SEE_SIGN_OF_ZERO = {*names("signbit copysign atan2 angle nextafter polar hash_tensor"), "aten.view.dtype"}
+# complex functions with a cut, on which they look at the sign of a zero part
+BRANCH_CUTS = names(
+    """
+    log log2 log10 log1p sqrt rsqrt pow asin acos atan asinh acosh atanh logaddexp logaddexp2 logsumexp logcumsumexp
+    """
+)
+
+
+def sees(info: Any, operands: Sequence[Any]) -> str:
+    """Whether an operation tells +0 from −0: "sees", "has no rule and may see", or nothing."""
+    if info.rule is None and not info.is_view:
+        return "has no rule and may see"
+    cut = info.name in BRANCH_CUTS and any(o.value.is_complex() for o in operands)
+    return "sees" if cut or SEE_SIGN_OF_ZERO.intersection(info.names) else ""
+
+
+def is_open(tensor: torch.Tensor, shadow: Shadow, memory: Memory | None) -> bool:
+    """Whether the tensor holds a known zero that may be −0 or +0, as the input's forbidden values will."""
+    if memory is None or not memory.signed or not bool((shadow.kind >= FIXED).any()):
+        return False
+    value = tensor.detach().resolve_conj().resolve_neg()
+    value = torch.view_as_real(value) if value.is_complex() else value
+    return value.is_floating_point() and bool((value == 0).any())
+
+
+def keeps(tensor: torch.Tensor, shadow: Shadow) -> bool:
+    """Whether every 0 and −∞ that a rule promises is one in this run."""
+    if not tensor.is_floating_point() or torch._is_zerotensor(tensor):
+        return True
+    for kind, number in ((ZERO, 0.0), (NEGINF, -torch.inf)):
+        where = np.asarray(shadow.kind == kind)  # of a number it would be a plain truth value
+        if where.any():
+            wrong = tensor.detach() != number
+            promised = torch.from_numpy(np.asarray(align(where, tensor.dim()))).to(tensor.device)
+            if bool(wrong.any()) and bool((wrong & promised).any()):
+                return False
+    return True
