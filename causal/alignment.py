@@ -7,14 +7,14 @@ rank at which it becomes available and every output row the rank at which it is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .boundary import Boundary
 from .frames import Array, Source, comparable, is_zoned, shown_time
-from .results import Output, read_columns
+from .results import SET_OF_COLUMNS, Output, read_columns
 from .sources import group_numbers
 
 
@@ -95,7 +95,22 @@ def _count_within(groups: Array) -> Array:
     return found
 
 
-SET_OF_COLUMNS = "set of columns"
+class _NoColumn:
+    """The entries of a column that a result lacks: missing ones, so that a column without a value yet is no other."""
+
+    def __ne__(self, other: object) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return "no column"
+
+
+NO_COLUMN = _NoColumn()
 
 
 class Unaligned(ValueError):
@@ -112,6 +127,7 @@ class Aligner:
     def __init__(self, source: Source, clock: Clock) -> None:
         self.source, self.clock, self.mode = source, clock, ""
         self.names: list[str] | None = None
+        self.timed = False  # whether labels and times say the same of the first result
 
     def read(self, result: Any, rows: Array, given: Any = None) -> Output:
         """What the function returned for the input rows `rows`, whose pandas index was `given` (None: no index).
@@ -123,6 +139,7 @@ class Aligner:
         if not names and not self.names:
             raise ValueError("function returned no columns; return at least one")
         m = len(columns[0]) if columns else len(result)
+        own = dict(zip(names, columns, strict=True))
         if hasattr(result, "columns") or isinstance(result, Mapping):
             columns = [*columns, _constant(", ".join(names) or "none", m)]
             names = [*names, SET_OF_COLUMNS]
@@ -132,19 +149,23 @@ class Aligner:
             names, columns = self.names, self._named(names, columns)
         if not self.mode:
             self.mode = self._mode(result, index, m, rows, given)
+            where = self._labelled(index, rows, given) if self.mode == "labels" else None
+            self.timed = where is not None and self._agree(result, index, where)
         if self.mode == "times":
-            return self._by_time(result, names, columns, index)
+            return replace(self._by_time(result, names, columns, index), own=own)
         if self.mode == "labels":
             where = self._labelled(index, rows, given)
+            if self.timed and (where is None or not self._agree(result, index, where)):
+                where = self._looked_up(result, index, rows)
             if where is None:
                 raise Unaligned("function returned row labels that its input lacks; keep the index or the time column")
-            return self._by_row(names, columns, where)
+            return replace(self._by_row(names, columns, where), own=own)
         if m != len(rows):
             raise Unaligned(
                 f"function returned {m} rows for {len(rows)}, and nothing says which rows these are; "
                 "keep the index or the time column, or return one row per input row"
             )
-        return self._by_row(names, columns, rows)
+        return replace(self._by_row(names, columns, rows), own=own)
 
     def _named(self, names: list[str], columns: list[Array]) -> list[Array]:
         """The columns of the first result, taken from a result that has others; ValueError where names mean nothing."""
@@ -156,7 +177,7 @@ class Aligner:
                 f"function returned columns {', '.join(names)} for one input and {', '.join(self.names)} for another; "
                 "return the same columns for every prefix"
             )
-        absent = _constant("no column", len(columns[0]))
+        absent = _constant(NO_COLUMN, len(columns[0]))
         return [columns[names.index(name)] if name in names else absent for name in self.names]
 
     def _mode(self, result: Any, index: Any, m: int, rows: Array, given: Any) -> str:
@@ -206,6 +227,30 @@ class Aligner:
             return None
         return rows[where] if bool((where >= 0).all()) else None
 
+    def _agree(self, result: Any, index: Any, rows: Array) -> bool:
+        """Whether the result's times, and groups where it has them, are those of these input rows."""
+        times, groups = self._times_of(result, index), self._groups_of(result, index)
+        if times is None or not np.array_equal(times, self._source_times(rows)):
+            return False
+        return groups is None or self.source.groups is None or np.array_equal(groups, self.source.groups[rows])
+
+    def _looked_up(self, result: Any, index: Any, rows: Array) -> Array | None:
+        """The input rows with the result's times and groups; None where these do not single them out.
+
+        A function that resets the index gives the rows of a cut panel other labels than those of the whole one.
+        """
+        times, groups = self._times_of(result, index), self._groups_of(result, index)
+        if times is None or (groups is None) != (self.source.groups is None):
+            return None
+        own = self.source.groups
+        known = _count_and_pack(self._source_times(rows), None if own is None else own[rows])
+        wanted = _count_and_pack(times.astype(known["time"].dtype), groups)
+        if known["count"].any() or wanted["count"].any():
+            return None
+        order = np.argsort(known)
+        at = np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)
+        return rows[order[at]] if np.array_equal(known[order[at]], wanted) else None
+
     def _by_row(self, names: list[str], columns: list[Array], rows: Array) -> Output:
         clock, groups = self.clock, self.source.groups
         group = None if groups is None else groups[rows]
@@ -242,9 +287,9 @@ class Aligner:
         return None
 
 
-def _constant(text: str, n: int) -> Array:
+def _constant(entry: Any, n: int) -> Array:
     """A column that says the same in every row, and takes no room."""
-    return np.broadcast_to(np.array(text, dtype=object), n)
+    return np.broadcast_to(np.array(entry, dtype=object), n)
 
 
 def _is_fresh(index: Any, m: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .frames import Array, shown_time
-from .results import Output
+from .results import SET_OF_COLUMNS, Output
 
 
 @dataclass
@@ -89,12 +89,33 @@ def compare(
     alone = np.concatenate([_own_time(base, only_left), -1 - _own_time(other, only_right)])
     changed = []
     here, there = _slice(left), _slice(right)
-    for x, y, limit in zip(base.columns, other.columns, limits, strict=True):
+    for name, x, y, limit in zip(base.names, base.columns, other.columns, limits, strict=True):
+        if name == SET_OF_COLUMNS:
+            changed.append(left if _have_other_columns(base, left, other, right) else left[:0])
+            continue
         apart = where_differs(x[here], y[there], limit)
         if len(apart) and limit.of_largest:  # what a replay made large is rounded in proportion
             apart = apart[where_differs(x[here][apart], y[there][apart], limit.among(y))]
         changed.append(np.concatenate([left[apart], alone]))
     return Difference(len(left) + len(alone), changed, base, other, (left, right))
+
+
+def _have_other_columns(base: Output, left: Array, other: Output, right: Array) -> bool:
+    """Whether a run has a column with a value in these rows that the other lacks, or the columns in another order."""
+    a, b = list(base.own), list(other.own)
+    if a == b:
+        return False
+    lone = [base.own[n][left] for n in a if n not in other.own] + [other.own[n][right] for n in b if n not in base.own]
+    moved = [n for n in a if n in other.own] != [n for n in b if n in base.own]
+    return moved or not all(map(_all_missing, lone))
+
+
+def _all_missing(column: Array) -> bool:
+    if column.dtype.kind in "fc":
+        return bool(np.isnan(column).all())
+    if column.dtype.kind in "mM":
+        return bool(np.isnat(column).all())
+    return column.dtype.kind == "O" and all(map(_is_missing, column))
 
 
 def _own_time(output: Output, rows: Array) -> Array:

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .alignment import SET_OF_COLUMNS, Clock
+from .alignment import Clock
 from .boundary import Boundary
 from .carriers import CALLS, SECONDS, calls_for_carriers
 from .cuts import all_cuts, special_cuts, spread_cuts
 from .pipeline_report import pipeline_verdict
 from .pipeline_witness import PipelineWitness
 from .replays import TRUNCATION, Replay, Runner, Summary
+from .results import SET_OF_COLUMNS
 from .state import State
 from .tables import read_tables
 from .verdict import Verdict, accept_or_raise

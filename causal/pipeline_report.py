@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .alignment import SET_OF_COLUMNS
 from .carriers import CALLS, SECONDS, Hit, Hits, calls_for_carriers, carriers, covering, earliest, farthest
 from .cuts import all_cuts
 from .pipeline_witness import PipelineWitness, shown
 from .replays import NUMBERS, REPLACEMENTS, TRUNCATION, Replay, Runner, Summary, listed
+from .results import SET_OF_COLUMNS
 from .verdict import Column, Evidence, Status, Verdict, _runs, versions_of
 
 REMEDY = (

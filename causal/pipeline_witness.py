@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from .alignment import SET_OF_COLUMNS
 from .boundary import Boundary
 from .replays import NUMBERS, TRUNCATION, Replay, Runner
+from .results import SET_OF_COLUMNS
 from .state import State
 from .tables import read_tables
 from .verdict import Witness

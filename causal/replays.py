@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .alignment import SET_OF_COLUMNS, Aligner, Unaligned
+from .alignment import Aligner, Unaligned
 from .comparison import Difference, compare, differs, largest_difference, tolerances
 from .frames import Array, Source, library_of, objects, shown_time
-from .results import Output
+from .results import SET_OF_COLUMNS, Output
 from .state import State
 from .tables import NUMBERS, REPLACEMENTS, TRUNCATION, Place, Replay, Tables
 

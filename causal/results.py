@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .frames import Array, library_of, objects
+
+SET_OF_COLUMNS = "set of columns"
 
 
 @dataclass
@@ -17,7 +19,7 @@ class Output:
     """What a function returned: columns, and per row a `key` that identifies it and the `rank` at which it is decided.
 
     `steps` is the rank of its own time, without a boundary's lag; `labels` are times where rows are known by these, and
-    `between` says which of them no input row has.
+    `between` says which of them no input row has. `own` are the columns as this run returned them, by name.
     """
 
     names: list[str]
@@ -28,6 +30,7 @@ class Output:
     groups: Array | None = None
     labels: Any = None
     between: Array | None = None
+    own: Mapping[str, Array] = field(default_factory=dict)
 
 
 def read_columns(result: Any) -> tuple[list[str], list[Array], Any]:

@@ -278,6 +278,41 @@ def test_a_column_that_only_later_rows_bring():
     assert "9 columns, c" in most.columns[-1].detail
 
 
+PANEL = pd.DataFrame(
+    {"firm": list("AAAAAAAABBBBB"), "day": [*DAYS.index[:8], *DAYS.index[3:8]], "x": np.arange(13.0) ** 2 % 7}
+)
+
+
+def test_a_firm_that_comes_later_is_no_leak():
+    """Its column is empty until then, and a column without a value yet is no other than none."""
+    keys = {"time": "day", "group": "firm", "cuts": "all"}
+    wide = check_pipeline(lambda d: d.pivot(index="day", columns="firm", values="x").diff(), PANEL, **keys)
+    assert [(c.name, c.status.name) for c in wide.columns] == [("A", "UNDECIDED"), ("B", "UNDECIDED")]
+    filled = check_pipeline(lambda d: d.pivot(index="day", columns="firm", values="x").fillna(0), PANEL, **keys)
+    assert [c.name for c in filled.columns if c.status is Status.REFUTED] == ["B", "set of columns"]
+
+
+def test_an_index_that_is_reset_names_no_rows_of_a_cut_panel():
+    """Cut at one time, a panel's rows are no prefix: 0, 1, … of what is left are other rows than those of the whole."""
+
+    def centred_on_the_day(d):
+        market = d.groupby("day", as_index=False)["x"].mean().rename(columns={"x": "market"})
+        market["before"] = market["market"].shift(1)
+        return d.merge(market, on="day").dropna()
+
+    def centred_on_tomorrow(d):
+        market = d.groupby("day", as_index=False)["x"].mean().rename(columns={"x": "market"})
+        market["after"] = market["market"].shift(-1).fillna(0)
+        return d.merge(market, on="day")
+
+    keys = {"time": "day", "group": "firm", "cuts": "all"}
+    verdict = check_pipeline(centred_on_the_day, PANEL, **keys)
+    assert verdict.status is Status.UNDECIDED
+    assert not any("prefix" in r for r in verdict.reasons[1:])  # every prefix was aligned
+    after = check_pipeline(centred_on_tomorrow, PANEL, **keys)
+    assert [c.name for c in after.columns if c.status is Status.REFUTED] == ["after"]
+
+
 def test_columns_that_must_stay_in_order_are_left_alone():
     """A second date that is sorted, as a join as of it demands: only numbers can be replaced then."""
     table = pd.DataFrame({"day": DAYS.index, "due": DAYS.index + pd.Timedelta(days=30), "x": X})
