@@ -25,6 +25,9 @@ BRANCH_CUTS = names(
 )
 
 
+DIVIDE = names("div reciprocal rsqrt pow addcdiv floor_divide digamma polygamma special_zeta lgamma")  # 1 / ±0 = ±∞
+
+
 def sees(info: Any, operands: Sequence[Any]) -> str:
     """Whether an operation tells +0 from −0: "sees", "has no rule and may see", or nothing."""
     if info.rule is None and not info.is_view:
@@ -42,10 +45,14 @@ def is_open(tensor: torch.Tensor, shadow: Shadow, memory: Memory | None) -> bool
     return value.is_floating_point() and bool((value == 0).any())
 
 
-def keeps(tensor: torch.Tensor, shadow: Shadow) -> bool:
-    """Whether every 0 and −∞ that a rule promises is one in this run."""
+def keeps(name: str, operands: Sequence[Any], tensor: torch.Tensor, shadow: Shadow) -> bool:
+    """Whether every 0 and −∞ that a rule promises is one in this run; and no zero of open sign was divided by."""
     if not tensor.is_floating_point() or torch._is_zerotensor(tensor):
         return True
+    if name in DIVIDE and any(o.memory is not None and o.memory.signed for o in operands):
+        known = torch.from_numpy(np.asarray(align(shadow.kind, tensor.dim()) >= FIXED)).to(tensor.device)
+        if bool((tensor.detach().isinf() & known).any()):
+            return False
     for kind, number in ((ZERO, 0.0), (NEGINF, -torch.inf)):
         where = np.asarray(shadow.kind == kind)  # of a number it would be a plain truth value
         if where.any():

@@ -234,7 +234,7 @@ class Tracer(TorchDispatchMode):
             self._unseen(f"{call.name}, whose failure the program catches")
 
     def _keeps(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow) -> None:
-        if call.name.startswith("aten.") and not signs.keeps(tensor, shadow):
+        if call.name.startswith("aten.") and not signs.keeps(call.name, call.operands(), tensor, shadow):
             self.broken(call.name)
 
     def _functional(self, call: TorchCall) -> Any:

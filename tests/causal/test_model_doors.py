@@ -242,6 +242,8 @@ LEAKS = {
     "sign in NumPy": lambda x: only_first(x, float(np.signbit((0.0 * x[0, 1]).numpy())[0])),
     "sign of a product": lambda x: only_first(x, math.copysign(1.0, (torch.zeros(1, 1) @ x[0, 1:2, :1]).item())),
     "sign of a choice": lambda x: only_first(x, torch.where(x[0, 1] > 0, 0.0, -torch.zeros(2)).signbit().float()),
+    "divided by a zero": lambda x: only_first(x, (1 / (0.0 * x[0, 1])).clamp(-1, 1)),
+    "a zero to the power −1": lambda x: only_first(x, ((0.0 * x[0, 1]) ** -1).sign()),
     "sign in the bits": lambda x: only_first(x, torch.hash_tensor(0.0 * x[0, 1]).float()),
     "a zero meets infinity": lambda x: only_first(x, (torch.zeros(2) * (x[0, 1] * 1e30 * 1e30)).isnan().float()),
     "zeros meet infinity": lambda x: only_first(x, (torch.zeros(2, 2) @ (x[0, 1] * 1e30 * 1e30)).isnan().float()),
