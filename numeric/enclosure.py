@@ -26,6 +26,7 @@ def rational(value: Any, name: str = "value") -> fmpq:
 
     Raises ValueError for NaN and infinities, TypeError for anything that is not a rational number.
 
+    >>> from fractions import Fraction
     >>> rational(0.5), rational(Fraction(1, 3)), rational(0.1) == fmpq(1, 10)
     (1/2, 1/3, False)
     """
