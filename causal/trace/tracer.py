@@ -471,17 +471,17 @@ class Tracer(TorchDispatchMode):
     def mask_condition(self, name: str, dtype: torch.dtype, constant: float | None, alone: bool = False) -> None:
         """A masked entry counted as 0 because a large finite number stood in for −∞."""
         operation = self.operation(name)
-        margin = {torch.float64: 746.0, torch.float32: 104.0, torch.bfloat16: 94.0, torch.float16: 18.0}.get(dtype)
+        # beyond this the exponential is 0; a row of a small format is summed in float32, where less still counts
+        small = {torch.bfloat16: 94.0, torch.float16: 18.0}.get(dtype, 104.0) if alone else 104.0
+        margin = 746.0 if dtype is torch.float64 else small
         short = str(dtype).removeprefix("torch.")
         text = f"in {name} at {operation.line}{f' ({operation.module})' if operation.module else ''}, "
         if not alone:
-            text += (
-                f"in every row some visible score exceeds every masked score by more than {margin or 104.0:g} ({short})"
-            )
+            text += f"in every row some visible score exceeds every masked score by more than {margin:g} ({short})"
         elif name == "aten.relu":
             text += "every masked value is at most 0"
         elif name == "aten.exp":
-            text += f"every masked value is below −{margin or 104.0:g} ({short})"
+            text += f"every masked value is below −{margin:g} ({short})"
         else:
             text += f"every masked value is so low that the result is exactly 0 ({short})"
         if constant is not None:
