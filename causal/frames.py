@@ -299,7 +299,7 @@ class Source:
         if name not in self._codes:
             present = np.flatnonzero(~self.missing[name])
             column = self.column(name)
-            values = np.asarray(column[present] if self.library == "numpy" else column.to_numpy()[present])
+            values = np.asarray(column if self.library == "numpy" else as_array(column))[present]
             try:
                 labels = values if values.dtype.kind in "biufmM" else np.array([_text(v) for v in values.tolist()])
             except (TypeError, ValueError):
@@ -368,6 +368,12 @@ def objects(entries: Sequence[Any]) -> Array:
     for i, entry in enumerate(entries):
         found[i] = entry
     return found
+
+
+def as_array(column: Any) -> Array:
+    """A pandas or Polars column as a 1-D array; lists, arrays and structures as objects."""
+    nested = library_of(column) == "polars" and column.dtype.is_nested()
+    return objects(column.to_list()) if nested else column.to_numpy()
 
 
 def _text(value: Any) -> str:

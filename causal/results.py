@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .frames import Array, library_of, objects
+from .frames import Array, as_array, library_of, objects
 
 SET_OF_COLUMNS = "set of columns"
 
@@ -77,7 +77,7 @@ def read_columns(result: Any) -> tuple[list[str], list[Array], Any]:
 def _plain(column: Any) -> Array:
     """A column as a NumPy array that compares: numbers with nan for missing, otherwise objects with None."""
     if library_of(column) == "polars":
-        values = column.to_numpy()
+        values = as_array(column)
         return values if values.dtype.kind in "biufmM" else objects(column.to_list())
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufcmM":
         return column.to_numpy()

@@ -220,6 +220,52 @@ def test_polars_pipelines():
     assert check_pipeline(lambda d: d.lazy().select("t", y=behind), frame, time="t").status is Status.UNDECIDED
 
 
+def kinds_of_columns():
+    import datetime
+    from decimal import Decimal
+
+    arrow, pl = need("pyarrow"), need("polars")
+    days = [datetime.date(2024, 1, i + 1) for i in range(8)]
+    letters = list("abcdabcd")
+    yield from {
+        "list": pd.Series([[i, i + 1] for i in range(8)], dtype=pd.ArrowDtype(arrow.list_(arrow.int64()))),
+        "struct": pd.Series([{"a": i} for i in range(8)], dtype=pd.ArrowDtype(arrow.struct([("a", arrow.int64())]))),
+        "arrow": pd.Series(range(8), dtype="int64[pyarrow]"),
+        "interval": pd.Series(pd.interval_range(0, 8)),
+        "period": pd.Series(pd.period_range("2024", periods=8, freq="M")),
+        "sparse": pd.Series(pd.arrays.SparseArray(np.arange(8.0))),
+        "decimal": pd.Series([Decimal(i) for i in range(8)]),
+        "date": pd.Series(days),
+        "complex": pd.Series(np.arange(8) * 1j),
+        "set": pd.Series([{i} for i in range(8)]),
+        "anything": pd.Series([1, "a", None, 2.5, (1,), "b", 3, "c"]),
+        "ordered": pd.Series(pd.Categorical(letters, ordered=True)),
+        "Boolean": pd.Series([True, None, False, True] * 2, dtype="boolean"),
+    }.items()
+    for name, column in {
+        "decimal": pl.Series([Decimal(i) for i in range(8)]),
+        "date": pl.Series(days),
+        "enum": pl.Series(letters, dtype=pl.Enum(["a", "b", "c", "d"])),
+        "list": pl.Series([[i] for i in range(8)]),
+        "array": pl.Series([[i, 2] for i in range(8)], dtype=pl.Array(pl.Int64, 2)),
+        "struct": pl.Series([{"a": i} for i in range(8)]),
+        "truth": pl.Series([True, None, False, True] * 2),
+        "single": pl.Series([1.5, None, float("nan"), 2, 3, 4, 5, 6], dtype=pl.Float32),
+    }.items():
+        yield f"polars {name}", column
+
+
+def test_columns_of_every_kind():
+    for name, column in kinds_of_columns():
+        data = column.to_frame("c") if isinstance(column, pd.Series) else column.to_frame()
+        for steps, status in ((-1, Status.REFUTED), (1, Status.UNDECIDED)):
+
+            def moved(d, steps=steps):
+                return d.shift(steps) if isinstance(d, pd.DataFrame) else d.select(d.to_series().shift(steps))
+
+            assert check_pipeline(moved, data, cuts=4).status is status, (name, steps)
+
+
 def test_a_frame_that_is_changed_in_place_is_named_and_left_whole():
     pl = need("polars")
     lists = pd.DataFrame({"l": [[1], [2], [3], [4]], "x": range(4)})
