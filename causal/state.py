@@ -21,7 +21,6 @@ import numpy as np
 from .frames import library_of
 
 MOST_BYTES = 2**26
-DEPTH = 8
 PASSIVE = (
     *(types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc),
     *(type, classmethod, staticmethod, property, types.MemberDescriptorType, types.GetSetDescriptorType),
@@ -97,7 +96,7 @@ class State:
         """Everything as it was when the check began."""
         for variable in self.variables:
             now = variable.now()
-            if now is not variable.value or (variable.known and not _equal(variable.copy, now)):
+            if now is not variable.value or (variable.known and not _equal(variable.copy, now, set())):
                 if variable.name not in self.kept:
                     self.kept.append(variable.name)
                 variable.put_back()
@@ -220,41 +219,58 @@ def _is_own_file(file: str) -> bool:
     return not foreign and not str(path).startswith(library) and not file.startswith("<frozen")
 
 
-def _size(value: Any, depth: int = DEPTH) -> int:
-    """About how many bytes a value holds, as far down as it is compared."""
-    if hasattr(value, "memory_usage"):
-        return int(np.sum(value.memory_usage()))
-    if hasattr(value, "estimated_size"):
-        return int(value.estimated_size())
-    if hasattr(value, "nbytes"):
-        return int(value.nbytes)
-    if depth and isinstance(value, dict):
-        return 100 * len(value) + sum(_size(v, depth - 1) for v in value.values())
-    if depth and isinstance(value, (list, tuple, set)):
-        return 100 * len(value) + sum(_size(v, depth - 1) for v in list(value)[:1000])
-    if depth and hasattr(value, "__dict__") and not isinstance(value, PASSIVE):
-        return sum(_size(v, depth - 1) for v in vars(value).values())
-    return 100
+def _size(value: Any) -> int:
+    """About how many bytes a value holds, itself and through what it refers to; stops counting above MOST_BYTES."""
+    total, seen, queue = 0, set(), [value]
+    while queue and total <= MOST_BYTES:
+        v = queue.pop()
+        if id(v) in seen:
+            continue
+        seen.add(id(v))
+        if library_of(v):
+            total += int(v.estimated_size() if hasattr(v, "estimated_size") else np.sum(_bytes(v)))
+        elif hasattr(v, "nbytes"):
+            total += int(v.nbytes)
+        else:
+            total += 100
+            queue += _inside(v)
+    return total
 
 
-def _equal(a: Any, b: Any, depth: int = DEPTH) -> bool:
+def _bytes(table: Any) -> Any:
+    return table.memory_usage() if hasattr(table, "memory_usage") else table.nbytes
+
+
+def _inside(value: Any) -> list[Any]:
+    """What a container or an object refers to."""
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    return list(vars(value).values()) if hasattr(value, "__dict__") and not isinstance(value, PASSIVE) else []
+
+
+def _equal(a: Any, b: Any, seen: set[tuple[int, int]]) -> bool:
     """Whether a copy and a value hold the same; what cannot be looked into counts as the same."""
-    if a is b or depth == 0:
+    if a is b or (id(a), id(b)) in seen:
         return True
     if type(a) is not type(b):
         return False
+    seen.add((id(a), id(b)))
     if library_of(a) in ("pandas", "polars"):
         return bool(a.equals(b))
     if isinstance(a, np.ndarray):
+        if a.dtype.hasobject:
+            return a.shape == b.shape and _equal(a.tolist(), b.tolist(), seen)
         return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
     if isinstance(a, dict):
-        return list(a) == list(b) and all(_equal(a[k], b[k], depth - 1) for k in a)
+        return list(a) == list(b) and all(_equal(x, y, seen) for x, y in zip(a.values(), b.values(), strict=True))
     if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(_equal(x, y, depth - 1) for x, y in zip(a, b, strict=True))
-    if isinstance(a, (set, frozenset, str, bytes, bytearray, int, float, complex, type(None))):
+        return len(a) == len(b) and all(_equal(x, y, seen) for x, y in zip(a, b, strict=True))
+    if isinstance(a, (set, frozenset, str, bytes, bytearray, int, float, complex)):
         return bool(a == b or (a != a and b != b))
     if hasattr(a, "__dict__") and not isinstance(a, PASSIVE):
-        return _equal(vars(a), vars(b), depth - 1)
+        return _equal(vars(a), vars(b), seen)
     return True
 
 

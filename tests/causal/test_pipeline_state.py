@@ -231,3 +231,45 @@ def test_frames_that_are_spoilt_are_exchanged_and_what_cannot_be_copied_is_left_
     assert state.kept == ["frame"]
     assert frame["z"].tolist() == [1.0, 2.0]
     assert next(steps) == 2
+
+
+def test_objects_that_refer_to_each_other():
+    """A graph of them is looked through once, however many ways lead through it."""
+
+    class Node:
+        def __init__(self):
+            self.others, self.seen = [], 0
+
+    nodes = [Node() for _ in range(60)]
+    for node in nodes:
+        node.others = nodes
+
+    def count(x):
+        nodes[7].seen += 1
+        return x + nodes[7].seen
+
+    with State(count) as state:
+        count(X)
+        state.put_back()
+        assert nodes[7].seen == 0
+    assert state.kept == ["nodes"]
+    assert check_pipeline(count, X, cuts=3).status is Status.UNDECIDED
+
+
+def test_what_is_too_large_to_copy_is_left_alone(monkeypatch):
+    import attnproof.causal.state as state
+
+    large = list(range(1000, 1100))
+
+    def count(x):
+        large[0] += 1
+        return x
+
+    monkeypatch.setattr(state, "MOST_BYTES", 1000)
+    with State(count):
+        count(X)
+    assert large[0] == 1001
+    monkeypatch.undo()
+    with State(count):
+        count(X)
+    assert large[0] == 1001
