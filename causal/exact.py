@@ -312,7 +312,7 @@ def _pivots(columns: Columns, order: np.ndarray, p: int) -> tuple[np.ndarray, np
     """The columns, in this order, that are not combinations of earlier ones (after centring), and their residues."""
     k = len(columns.block)
     chosen, kept = np.zeros(0, np.int64), np.zeros((k, 0), np.int64)
-    for strip in columns.strips(order):
+    for strip in columns.strips(order[~columns.constant[order]]):  # a constant column is 0 once it is centred
         if kept.shape[1] == k - 1:
             break  # centred columns have rank at most k − 1
         new = columns.residues(p, strip)
