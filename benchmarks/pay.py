@@ -5,6 +5,7 @@ Counts and theorems are exact; times are of the machine that ran it, and the pag
 
 from __future__ import annotations
 
+import argparse
 import platform
 from pathlib import Path
 
@@ -115,7 +116,14 @@ the decision time or the design is a safe one. Otherwise take the fused exact ke
     )
 
 
-if __name__ == "__main__":
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pay", description=__doc__.splitlines()[0])
+    parser.add_argument("--page", type=Path, default=PAGE, help="the file to write (default: %(default)s)")
+    path = parser.parse_args().page
     torch.set_num_threads(2)
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    path.write_text(page(), encoding="utf-8")
+    print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()
