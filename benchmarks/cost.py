@@ -6,6 +6,7 @@ against fused attention; 3. the measured break-even r beside n/2; 4. growth expo
 
 from __future__ import annotations
 
+import argparse
 import os
 import tracemalloc
 
@@ -158,6 +159,7 @@ def memory(n: int, r: int, d: int) -> None:
 
 
 def main() -> None:
+    argparse.ArgumentParser(prog="python -m benchmarks.cost", description=__doc__).parse_args()
     torch.set_num_threads(min(2, os.cpu_count() or 1))
     found = table(
         "Multiply–adds of a layer: derived and counted must be equal",
