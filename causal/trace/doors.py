@@ -94,15 +94,19 @@ def watched(tracer: Tracer) -> Iterator[None]:
     """While it is open, the doors report to the tracer, and tensors made during the run can be told from older ones."""
     patches: list[tuple[Any, str, Any]] = []
 
-    def watch(owner: Any, name: str, report: Callable[..., None]) -> None:
-        """Before the call, `report` is given its arguments."""
+    def watch(owner: Any, name: str, report: Callable[..., None], inside: int = 0) -> None:
+        """Before the call, `report` is given its arguments; `inside` is 1 where what the call does is PyTorch's own."""
         original = getattr(owner, name, None)
         if original is None:  # not in this release of PyTorch
             return
 
         def through(*args: Any, **kwargs: Any) -> Any:
             report(*args)
-            return original(*args, **kwargs)
+            tracer.busy += inside
+            try:
+                return original(*args, **kwargs)
+            finally:
+                tracer.busy -= inside
 
         patches.append((owner, name, through))
 
@@ -140,7 +144,7 @@ def watched(tracer: Tracer) -> Iterator[None]:
     left_aligned_by_torch = torch._nested_tensor_from_mask_left_aligned
     patches.append((torch, "_nested_tensor_from_mask_left_aligned", left_aligned))
     for name in DOORS:
-        watch(torch.Tensor, name, door(name))
+        watch(torch.Tensor, name, door(name), inside=name in ("__repr__", "__format__"))
     for holder, name in ((torch._C, "_to_dlpack"), (torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack")):
         watch(holder, name, door("__dlpack__"))
     for name in CALLBACKS:

@@ -296,7 +296,12 @@ def killed_number(x):
     return x + 0.0 * x.sum()
 
 
-@pytest.mark.parametrize("model", [named, no_failure, state_kept, killed_number])
+def prints_a_constant(x):
+    assert f"{torch.ones(2)} {torch.ones(3)!r}".startswith("tensor")
+    return x.cumsum(1)
+
+
+@pytest.mark.parametrize("model", [named, no_failure, state_kept, killed_number, prints_a_constant])
 def test_harmless_neighbours_are_proved(model):
     assert ap.check_model(model, torch.randn(1, N, 2)).status.name == "PROVED"
 
