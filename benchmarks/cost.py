@@ -9,13 +9,15 @@ from __future__ import annotations
 import argparse
 import os
 import tracemalloc
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 from attnproof.numeric import roofline
 from attnproof.numeric.flops import counted, kept
 from attnproof.symbolic import modules
-from attnproof.symbolic.cost import macs
+from attnproof.symbolic.cost import Product, macs
 from rich.console import Console
 from rich.table import Table
 
@@ -36,7 +38,7 @@ def module_rows() -> list[tuple[str, int, int, int]]:
     x = torch.randn(b, n, model)
     found = []
 
-    def add(name, derived, call):
+    def add(name: str, derived: list[Product], call: Callable[[], Any]) -> None:
         found.append((name, int(macs(derived)), counted(call), counted(call, plain=False)))
 
     attention = torch.nn.MultiheadAttention(model, heads, batch_first=True).eval()

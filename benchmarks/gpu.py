@@ -108,11 +108,11 @@ def machine(backend: str, device: str) -> Machine:
     import cupy
 
     try:
-        place = cupy.cuda.Device(0)
+        chip = cupy.cuda.Device(0)
         name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     except Exception as error:
         _leave(f"--device {device!r} is not usable with cupy ({str(error).splitlines()[0]}); no row was measured")
-    return Machine(backend, xp, place, name, True, lambda x: place.synchronize())
+    return Machine(backend, xp, chip, name, True, lambda x: chip.synchronize())
 
 
 def _leave(sentence: str) -> Any:

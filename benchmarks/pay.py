@@ -44,9 +44,8 @@ def heads(n: int, r: int) -> tuple[float, float, float]:
     layer, _ = encoder.layer(0, encoder.embed(encoder.tokens(installed_text())[:n]))
     E = designs.pooling(n, r)
     found = [compression_report(Q, K, V, E, E) for Q, K, V in zip(layer.Q, layer.K, layer.V, strict=True)]
-    return tuple(
-        float(np.median([getattr(x, name) for x in found])) for name in ("output_relative", "ratio", "invisible")
-    )
+    errors, ratios, lost = zip(*((x.output_relative, x.ratio, x.invisible) for x in found), strict=True)
+    return float(np.median(errors)), float(np.median(ratios)), float(np.median(lost))
 
 
 def page() -> str:
