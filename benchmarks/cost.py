@@ -10,6 +10,7 @@ import argparse
 import os
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def module_rows() -> list[tuple[str, int, int, int]]:
             derived = modules.compressed_multi_head(
                 b, n, r, model, heads, d, kv_heads=1 if one else None, shared_values=shared
             )
-            add(f"linformer, one_kv_head={one}, share_kv={shared}", derived, lambda layer=layer: layer(x))
+            add(f"linformer, one_kv_head={one}, share_kv={shared}", derived, partial(layer, x))
     for method in ("learnable", "convolution", "no_params"):
         layer = Linformer(n, model, r, dim_ff=128, nhead=heads, method=method).eval()
         derived = (
@@ -70,7 +71,7 @@ def module_rows() -> list[tuple[str, int, int, int]]:
             if method == "convolution"
             else modules.compressed_multi_head(b, n, r, model, heads, d)
         ) + modules.feed_forward(b, n, model, 128)
-        add(f"linformer-pytorch, method={method}", derived, lambda layer=layer: layer(x))
+        add(f"linformer-pytorch, method={method}", derived, partial(layer, x))
     return found
 
 
