@@ -223,13 +223,7 @@ class Source:
             column, present = self.column(name), ~self.missing[name]
             kind = str(column.dtype).lower()
             if kind.startswith(("object", "str", "large_string")) and present.any():
-                values = (
-                    column[present]
-                    if self.library == "numpy"
-                    else column.filter(present)
-                    if (self.library == "polars")
-                    else column[present]
-                )
+                values = column.filter(present) if self.library == "polars" else column[present]
                 if {type(v) for v in values} <= {str, np.str_}:
                     found.append(name)
         return found
