@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from ..numeric.libraries import library
-from .presburger import Atom, Formula, Term, variable, walk
+from .presburger import Atom, Formula, Term, choose, formula, variable, walk
 from .verdict import Evidence
 
 TIMEOUT_MS = 20_000
@@ -67,14 +67,13 @@ class Problem:
                 yield f"x = y gives x {p.text} = y {p.text}", ~(x == y) | (xp == yp)
                 yield f"x < y gives x {p.text} + {p.text} <= y {p.text}", ~(x < y) | (xp + factor <= yp)
                 yield f"y < x gives y {p.text} + {p.text} <= x {p.text}", ~(y < x) | (yp + factor <= xp)
-        n = variable("n")
         for name in self.starts:
-            found = [(atom.parts[0], Term({(atom,): 1})) for atom in self.atoms.values() if atom.kind == name]
-            inside = [(x >= 0) & (x < n) for x, _ in found]
-            for (x, start), there in zip(found, inside, strict=True):
+            applied = [atom for atom in self.atoms.values() if atom.kind == name]
+            found = [(*_position(atom.parts[0]), Term({(atom,): 1})) for atom in applied]
+            for x, there, start in found:
                 yield "a document starts at or before its positions", ~there | ((start >= 0) & (start <= x))
-            for (x, at_x), x_in in zip(found, inside, strict=True):
-                for (y, at_y), y_in in zip(found, inside, strict=True):
+            for x, x_in, at_x in found:
+                for y, y_in, at_y in found:
                     if x is not y:
                         between = x_in & y_in & (at_y <= x) & (x <= y)
                         yield (
@@ -116,6 +115,17 @@ class Problem:
     def document_starts(self, model: Mapping[str, int]) -> set[int]:
         """The starts of documents that a model names, position 0 included."""
         return {0, *(max(0, model[f"start_{i}"]) for i in range(len(self._applications())))}
+
+
+def _position(x: Term) -> tuple[Term, Formula]:
+    """The position that a document function looks at, and where it is one; t and j as they are, others clipped.
+
+    Outside 0 … n − 1 the function is that of the first or the last position, as for documents of given lengths.
+    """
+    n = variable("n")
+    if str(x) in ("t", "j"):
+        return x, (x >= 0) & (x < n)
+    return choose(x < 0, 0, choose(x < n, x, n - 1)), formula(True)
 
 
 def _without(monomial: tuple[Atom, ...], factor: Atom) -> Term:

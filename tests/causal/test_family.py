@@ -332,6 +332,41 @@ def test_divisions_on_which_one_strategy_of_cvc5_runs_in_circles():
     assert verdict.status is Status.PROVED
 
 
+def _documents_of(n):
+    """All ways to cut n positions into documents, as lengths."""
+    return [[]] if n == 0 else [[k, *rest] for k in range(1, n + 1) for rest in _documents_of(n - k)]
+
+
+OUTSIDE = [
+    ("start(j) == s", "(start(t) == s) & (start(t - 1) == s - 1)", "j <= t"),
+    ("s == j", "(start(t) + 2 <= t - 2) & (t >= start(s + 1))", "start(j) == start(t)"),
+    ("start(s + 2) < s", "start(start(t) - 1) <= s", "start(j) <= start(t)"),
+    ("start(j + 1) > j", "(start(t) == s) & (start(s - 1) == s)", "start(j) == start(t)"),
+    ("(start(j) == s) & (start(j + 1) == s)", "(start(t) == s) & (start(t + 1) == s + 1)", "j <= t"),
+]
+
+
+@pytest.mark.parametrize("texts", OUTSIDE)
+def test_documents_are_looked_up_outside_the_positions_too(texts):
+    """`start` of −1 or n is that of the nearest position, for the solvers as for the matrices: never undecided."""
+    reads, sees, allowed = (
+        eval(f"lambda {names}, n, start: {text}")
+        for names, text in zip(("s, j", "t, s", "t, j"), texts, strict=True)
+    )
+    using = {"boundary": allowed, "parameters": {"start": "documents"}}
+    verdict = check_family(reads, sees, slots=lambda n: n + 1, **using)
+    family = Family(reads, sees, lambda n: n + 1, None, None, allowed, {"start": "documents"})
+    members = ((n, lengths) for n in range(1, 8) for lengths in _documents_of(n))
+    leaking = (
+        n
+        for n, lengths in members
+        if (family.matrices(n, start=lengths).shown & ~family.relation(n, start=lengths).to_array()).any()
+    )
+    smallest = next(leaking, None)
+    assert verdict.status is (Status.PROVED if smallest is None else Status.REFUTED)
+    assert smallest is None or verdict.witness.n == smallest
+
+
 def test_a_counterexample_too_large_to_replay_is_named():
     verdict = check_family(lambda s, j, n: j == s + 3000, lambda t, s, n: s <= t)
     assert verdict.status is Status.UNDECIDED
