@@ -74,10 +74,26 @@ def in_float64() -> Iterator[None]:
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        with widening():
+        with uncompiled(), widening():
             yield
     finally:
         torch.set_default_dtype(default)
+
+
+@contextmanager
+def uncompiled() -> Iterator[None]:
+    """`torch.compile` returns what it is given, for runs beside a dispatch mode.
+
+    Control flow such as `torch.cond` would try to compile the mode, fail, and fail for ever after in this process.
+    """
+    import torch
+
+    original = torch.compile
+    torch.compile = lambda model=None, **_: (lambda f: f) if model is None else model  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        torch.compile = original
 
 
 def widening() -> Any:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import draws
 from .modules import Snapshot, in_mode, modules_of, restored, seeded
-from .precision import in_float64, parameters_as, wider
+from .precision import in_float64, parameters_as, uncompiled, wider
 from .trace.tree import leaves
 
 if TYPE_CHECKING:
@@ -201,6 +201,7 @@ class Program:
             stack.enter_context(restored(self.modules))
             stack.enter_context(parameters_as(self.modules, setting))
             if setting.apart:
+                stack.enter_context(uncompiled())
                 stack.enter_context(draws.apart())
             if setting.precision == "float64":
                 stack.enter_context(in_float64())
@@ -219,7 +220,7 @@ class Program:
             versions = [(i, t, t._version) for i, t in enumerate(given) if isinstance(t, torch.Tensor)]
             before = Snapshot(self.modules)
             started = time.perf_counter()
-            with watch:
+            with uncompiled(), watch:
                 result = self.model(*positional, **keywords)
             seconds = time.perf_counter() - started
             state = before.changes()

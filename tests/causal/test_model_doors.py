@@ -347,3 +347,14 @@ def test_a_row_of_float16_is_summed_in_float32():
     verdict = ap.check_model(lambda x: ((x @ x.mT).half() + mask).softmax(-1).float() @ x, torch.randn(1, N, 2))
     assert verdict.status.name == "PROVED_IF"
     assert "by more than 104 (float16)" in verdict.conditions[0].text
+
+
+def branches(x):
+    return torch.cond(x.sum() > 0, lambda y: y.flip(1), lambda y: y * 2, (x,))
+
+
+def test_control_flow_works_as_before_after_a_check():
+    x = torch.ones(1, N, 2)
+    assert ap.check_model(branches, x).status.name in ("REFUTED", "UNDECIDED")
+    with torch.no_grad():
+        assert torch.equal(branches(-x), -2 * x)
