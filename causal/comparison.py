@@ -204,12 +204,13 @@ def _is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def tolerances(output: Output) -> list[Tolerance]:
+def tolerances(output: Output, scale: float = 0.0) -> list[Tolerance]:
     """Per column what counts as rounding: √ε/100 of the value and of the column's typical size, 256 ε of its largest.
 
     Functions that sum in another order on another length differ by this much without looking ahead, and a Fourier
     transform carries the rounding of the largest value to all. A column of doubles that were all computed as single
-    ones counts as single; what is no float has none.
+    ones counts as single; what is no float has none. What is left of numbers of the size `scale` that cancel, 64 ε of
+    it, is rounding as well.
     """
     found = []
     for column in output.columns:
@@ -223,7 +224,8 @@ def tolerances(output: Output) -> list[Tolerance]:
         typical = float(np.median(finite)) if finite.size else 0.0
         eps = float(np.finfo(np.float32 if _single(finite) else column.dtype).eps)
         relative = np.sqrt(eps) / 100
-        found.append(Tolerance(relative * (typical or _largest(column)), relative, 256 * eps).among(column))
+        least = max(relative * (typical or _largest(column)), 64 * float(np.finfo(float).eps) * scale)
+        found.append(Tolerance(least, relative, 256 * eps).among(column))
     return found
 
 

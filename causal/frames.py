@@ -280,6 +280,12 @@ class Source:
             self._ranges[name] = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         return self._ranges[name]
 
+    def sizes(self) -> list[float]:
+        """The largest size of a number in each column that has one besides 0."""
+        names = [name for name, values in self._numbers.items() if values.dtype.kind != "b"]
+        found = [max(abs(low), abs(high)) for low, high in map(self._range, names)]
+        return [size for size in found if size]
+
     @cached_property
     def _ranges(self) -> dict[str, tuple[float, float]]:
         return {}

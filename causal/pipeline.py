@@ -92,7 +92,7 @@ def check_pipeline(
         _check_prefixes(summaries)
         if exact:
             summaries += _refine(runner, summaries, set(map(str, labels)))
-        return pipeline_verdict(runner, summaries, set(map(str, labels)), time, group)
+        return pipeline_verdict(runner, summaries, set(map(str, labels)), time, group, bounded=spare > 0)
 
 
 def assert_no_lookahead(

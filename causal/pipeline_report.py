@@ -14,14 +14,17 @@ from .replays import NUMBERS, REPLACEMENTS, TRUNCATION, Replay, Runner, Summary,
 from .results import SET_OF_COLUMNS
 from .verdict import Column, Evidence, Status, Verdict, _runs, versions_of
 
+ROUNDS = (2, 8)  # how often a leak must come again: at least, and where calls are to be had
 REMEDY = (
     "use trailing windows, fit statistics on the past only, label a bar when it closes, or declare a label in labels="
 )
 
 
-def pipeline_verdict(runner: Runner, summaries: list[Summary], labels: set[str], time: Any, group: Any) -> Verdict:
-    """The verdict on what the replays found."""
-    found = _confirm(runner, _hits(summaries))
+def pipeline_verdict(
+    runner: Runner, summaries: list[Summary], labels: set[str], time: Any, group: Any, bounded: bool
+) -> Verdict:
+    """The verdict on what the replays found; `bounded` says that no more than CALLS calls may be made in all."""
+    found = _confirm(runner, _hits(summaries), bounded)
     through = carriers(runner, {n: hits for n, hits in found.items() if not runner.noise[n]})
     columns, witness, ranks = [], None, {}
     for number, name in enumerate(runner.base.names):
@@ -78,7 +81,7 @@ def _hits(summaries: Iterable[Summary]) -> dict[int, Hits]:
     return found
 
 
-def _confirm(runner: Runner, found: Mapping[int, Hits]) -> dict[int, Hits]:
+def _confirm(runner: Runner, found: Mapping[int, Hits], bounded: bool) -> dict[int, Hits]:
     """The findings of columns whose earliest and farthest one come again whenever both inputs are run again.
 
     A column whose finding does not come again is noted as unsteady. Where the calls left are few, few replays that show
@@ -86,11 +89,10 @@ def _confirm(runner: Runner, found: Mapping[int, Hits]) -> dict[int, Hits]:
     """
     steady = {n: hits for n, hits in found.items() if not runner.noise[n]}
     wanted = {replay for hits in steady.values() for replay, _ in (earliest(hits), farthest(hits))}
-    room = CALLS - runner.calls - calls_for_carriers(runner)
-    unbounded = runner.calls > CALLS and 4 * (1 + len(wanted)) * runner.seconds <= SECONDS
-    if not unbounded and 2 * (1 + len(wanted)) > room:
+    room = CALLS - runner.calls - calls_for_carriers(runner) if bounded else int(SECONDS / runner.seconds)
+    if ROUNDS[0] * (1 + len(wanted)) > room:
         wanted = set(covering(steady))
-    rounds = 4 if unbounded or 4 * (1 + len(wanted)) <= room else 2
+    rounds = int(np.clip(room // (1 + len(wanted)), *ROUNDS))
     seen = runner.confirmed(sorted(wanted, key=lambda r: (r.cut, r.kind, r.table)), rounds)
     kept = {n: hits for n, hits in found.items() if runner.noise[n]}
     for n, hits in steady.items():

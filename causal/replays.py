@@ -103,7 +103,7 @@ class Runner:
         self.seconds = time.perf_counter() - began
         self.mutates = spoilt(tables, given)
         self.base = _kept(self.aligner.read(result, self.everything, getattr(self.source.data, "index", None)))
-        self.limits = tolerances(self.base)
+        self.limits = tolerances(self.base, tables.scale())
         self.noise = [0.0] * len(self.base.names)
         began = time.perf_counter()
         self.unsteady(self.again())

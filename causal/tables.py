@@ -118,6 +118,10 @@ class Tables:
         table, name = place
         return str(name) if self.how == "one" else f"{self.names[table]}.{name}"
 
+    def scale(self) -> float:
+        """The size of the smallest numbers: the least of the columns' largest ones; 0 where there are no numbers."""
+        return min((size for source in self.sources for size in source.sizes()), default=0.0)
+
     def describe(self) -> str:
         """How many rows, of what."""
         if self.how == "one":

@@ -134,6 +134,7 @@ BEHIND = {
     "tuples": (lambda s: s.ewm(span=3).mean().map(lambda v: (v, -v)), DAYS),
     "nothing at first": (lambda d: d.word.shift(1), WORDS),
     "nothing or a number": (lambda s: s.shift(2).map(lambda v: None if v != v else v), DAYS),
+    "what is left when all cancels": (lambda s: (s + 0.1 - s - 0.1) * (-1) ** len(s), DAYS),
     "text": (lambda d: d.word.str.upper() + d.x.astype(str), WORDS),
     "categories": (lambda s: pd.cut(s, [-np.inf, 0, np.inf]), DAYS),
     "columns of known categories": (
