@@ -296,7 +296,8 @@ def check_family(
     (None: every allowed pair). `boundary(t, j, n)`: what query t may use (None: j <= t). Rules are ordinary functions
     written with `+ - *`, `//`, `%`, comparisons, `&`, `|`, `~` and `presburger.choose`. `parameters` maps further
     arguments of the rules to their least values, and the verdict then holds for all larger values too; the value
-    "documents" makes the argument a function from a position to the first position of its document, for any documents.
+    "documents" makes the argument a function from a position to the first position of its document, for any documents
+    (from outside 0 … n − 1, that of the nearest position).
 
     PROVED when Z3 and cvc5 both find that no counterexample exists; REFUTED with a `FamilyWitness` of the smallest n;
     UNDECIDED when the solvers give up, which happens only to rules that multiply or divide by parameters, or when the

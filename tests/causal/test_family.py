@@ -350,8 +350,7 @@ OUTSIDE = [
 def test_documents_are_looked_up_outside_the_positions_too(texts):
     """`start` of −1 or n is that of the nearest position, for the solvers as for the matrices: never undecided."""
     reads, sees, allowed = (
-        eval(f"lambda {names}, n, start: {text}")
-        for names, text in zip(("s, j", "t, s", "t, j"), texts, strict=True)
+        eval(f"lambda {names}, n, start: {text}") for names, text in zip(("s, j", "t, s", "t, j"), texts, strict=True)
     )
     using = {"boundary": allowed, "parameters": {"start": "documents"}}
     verdict = check_family(reads, sees, slots=lambda n: n + 1, **using)
