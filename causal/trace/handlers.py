@@ -101,12 +101,15 @@ def _handlers(code: CodeType, at: int) -> tuple[tuple[str, ...] | None, ...]:
                 clause.append(str(i.argval))
             elif i.opname == "LOAD_ATTR" and clause:
                 clause[-1] += f".{i.argval}"
-            elif i.opname == "CHECK_EXC_MATCH":
+            elif i.opname == "CHECK_EXC_MATCH" and clause:
                 taken += clause
-                clause = []
+            elif i.opname.startswith("POP_JUMP") or i.opname == "POP_EXCEPT":
+                clause = []  # what is named in the body of a clause says nothing about the next
             elif i.opname == "RERAISE":
                 break
-            elif i.opname == "POP_TOP" and i is body[1]:  # a bare except
+            elif i.opname.startswith("CHECK_E") or (not taken and i.opname.startswith("RETURN_")):
+                return (None,)  # an `except*` or one of an unknown kind, a `finally` that returns
+            elif i.opname == "POP_TOP" and i is body[1]:  # a bare `except`
                 return (None,)
         if taken:
             found.append(tuple(taken))

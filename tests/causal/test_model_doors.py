@@ -197,6 +197,24 @@ def bare(x):
     return x
 
 
+def caught_by_local_names(x):
+    errors = (IndexError, KeyError)
+    try:
+        torch.ones(4)[positive(x) * 7]
+    except errors:
+        return only_first(x, 1.0)
+    return x
+
+
+def finally_returns(x):
+    value = 1.0
+    try:
+        torch.ones(4)[positive(x) * 7]
+        value = 0.0
+    finally:
+        return only_first(x, value)  # noqa: B012
+
+
 def suppressed(x):
     value = 1.0
     with contextlib.suppress(IndexError):
@@ -237,6 +255,8 @@ LEAKS = {
     "loss caught": caught(lambda x: F.nll_loss(torch.zeros(2, 2), positive(x) * 7)),
     "bare except": bare,
     "suppressed": suppressed,
+    "caught by local names": caught_by_local_names,
+    "finally returns": finally_returns,
     "sign in Python": lambda x: only_first(x, math.copysign(1.0, (0.0 * x[0, 1, 0]).item())),
     "sign in a text": lambda x: only_first(x, float(len(str(0.0 * x[0, 1, 0])))),
     "sign in NumPy": lambda x: only_first(x, float(np.signbit((0.0 * x[0, 1]).numpy())[0])),
@@ -279,6 +299,17 @@ def named(x):
         return x.flip(1)
 
 
+def several(x):
+    try:
+        return x[:, (x[0, :, 0] * 0).long() + torch.arange(N)] * 0 + x.cumsum(1)
+    except ImportError:
+        print(x)
+    except (KeyError, AttributeError):
+        return x.flip(1)
+    finally:
+        x = x + 1
+
+
 def no_failure(x):
     try:
         return (x * 2).cumsum(1)
@@ -301,7 +332,7 @@ def prints_a_constant(x):
     return x.cumsum(1)
 
 
-@pytest.mark.parametrize("model", [named, no_failure, state_kept, killed_number, prints_a_constant])
+@pytest.mark.parametrize("model", [named, several, no_failure, state_kept, killed_number, prints_a_constant])
 def test_harmless_neighbours_are_proved(model):
     assert ap.check_model(model, torch.randn(1, N, 2)).status.name == "PROVED"
 
