@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +14,7 @@ import typer
 
 from . import Format, FormatOption, accepted, app, fail, judge
 from .modules import load
-from .usage import first_line, in_options, shown, whole
+from .usage import first_line, in_options, shown, suggestion, whole
 
 OPTIONS = {name: f"--{name}" for name in ("time", "group", "labels", "boundary", "cuts", "workers", "seed")}
 
@@ -26,11 +28,35 @@ def pipeline_command(
             help="A function of a table, or an object with fit_transform or transform; MODULE may be a file.",
         ),
     ],
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table: .csv or .parquet.")],
-    time: Annotated[
-        str | None, typer.Option(help="The column of times; it is parsed as dates where it can be.")
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="The table whose rows FUNCTION returns, .csv or .parquet; or NAME=FILE, as in --table.",
+        ),
+    ],
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE",
+            help="A further table, for FUNCTION's parameter NAME; DATA is then the first parameter not named so. "
+            "Repeat it for each.",
+        ),
     ] = None,
-    group: Annotated[str | None, typer.Option(help="The column that names a row's group, for panels.")] = None,
+    time: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of times, parsed as dates where it can be. For one table of several NAME=COLUMN, or "
+            "NAME= if it was known from the start; repeat it for each.",
+        ),
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="The column that names a row's group, for panels; NAME=COLUMN as in --time."
+        ),
+    ] = None,
     labels: Annotated[str | None, typer.Option(help="Output columns that may look ahead, with commas.")] = None,
     boundary: Annotated[str, typer.Option(help="prefix (a row may use itself), strict or lag:K.")] = "prefix",
     cuts: Annotated[str | None, typer.Option(help="How many cuts, or all; by default what is quick.")] = None,
@@ -52,13 +78,18 @@ def pipeline_command(
 
     accepted(accept)
     called = load(function, "FUNCTION", _transforms)
-    table = read_table(data, time, library)
+    files = _files(function, called, data, table or ())
+    times, groups = _columns("--time", time or (), files), _columns("--group", group or (), files)
+    tables: dict[str, Any] = {}
+    for name, path in files.items():
+        said = f"--table {name} =" if tables else "DATA ="
+        tables[name] = read_table(path, said, times.get(name, times.get("")), library)
     with in_options(OPTIONS), progress_bar(f"checking {function}") as tick:
         verdict = check_pipeline(
             called,
-            table,
-            time=time,
-            group=group,
+            tables.get("", tables),
+            time=_by_table(times, tables),
+            group=_by_table(groups, tables),
             labels=[] if labels is None else [label.strip() for label in labels.split(",") if label.strip()],
             boundary=boundary,
             cuts=_cuts(cuts),
@@ -75,16 +106,81 @@ def _transforms(found: Any) -> bool:
     return callable(found) or hasattr(found, "fit_transform") or hasattr(found, "transform")
 
 
-def read_table(path: Path, time: str | None, library: str) -> Any:
-    """The table in a file, as the library's frame; the time column as dates where it can be read as such."""
+def _files(function: str, called: Any, data: str, others: Collection[str]) -> dict[str, Path]:
+    """The file for each parameter of the function, DATA first; under "" where DATA alone is given without a name."""
+    known, more = _parameters(called)
+    name, equals, path = data.partition("=")
+    if not equals or not name.isidentifier() or os.path.exists(data):  # a path may hold = as well
+        if not others:
+            return {"": Path(data)}
+        taken = {text.partition("=")[0] for text in others}
+        name, path = next((parameter for parameter in known if parameter not in taken), ""), data
+        if not name:
+            fail(f"DATA = {shown(data)} finds no parameter of {function} left; write NAME=FILE or leave a --table out")
+    found = {}
+    for option, text in [("DATA =", f"{name}={path}"), *(("--table", text) for text in others)]:
+        name, equals, path = text.partition("=")
+        if not name or not path:
+            fail(f"{option} {shown(text)} is not of the form NAME=FILE; write it like --table news=news.csv")
+        if name not in known and not more:
+            near = suggestion(name, known).strip() or f"use {', '.join(known) or 'a function with named parameters'}"
+            fail(f"{option} {shown(text)} names no parameter of {function}; {near}")
+        if name in found:
+            fail(f"{option} {shown(text)} names {name} again; give each name one file")
+        found[name] = Path(path)
+    return found
+
+
+def _parameters(called: Any) -> tuple[list[str], bool]:
+    """The parameters that a function takes by name, and whether it takes others as well (or does not tell)."""
+    from ..causal.replays import as_function
+
+    try:
+        parameters = inspect.signature(as_function(called)).parameters.values()
+    except (TypeError, ValueError):
+        return [], True
+    named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    return named, any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _columns(option: str, texts: Iterable[str], tables: Collection[str]) -> dict[str, str | None]:
+    """The column for each table that has its own (None: none), and under "" the one for all others."""
+    found: dict[str, str | None] = {}
+    for text in texts:
+        name, equals, column = text.partition("=")
+        if not equals or "" in tables:
+            name, column = "", text
+        elif name not in tables:
+            near = suggestion(name, tables).strip() or f"use {', '.join(tables)}"
+            fail(f"{option} {shown(text)} names no table; {near}")
+        if name in found:
+            fail(f"{option} {shown(text)} is a second column for {f'table {name}' if name else 'all tables'}; give one")
+        found[name] = column or None if name else column
+    return found
+
+
+def _by_table(columns: Mapping[str, str | None], tables: Mapping[str, Any]) -> Any:
+    """What `check_pipeline` takes as time or group. The first table must have the column that is meant for all."""
+    shared, own = columns.get(""), {name: column for name, column in columns.items() if name}
+    if not own:
+        return shared
+    having = [name for i, (name, table) in enumerate(tables.items()) if not i or shared in table.columns]
+    return (dict.fromkeys(having, shared) if "" in columns else {}) | own
+
+
+def read_table(path: Path, said: str, time: str | None, library: str) -> Any:
+    """The table in a file, as the library's frame; the time column as dates where it can be read as such.
+
+    `said` is how errors name the argument that gave the path.
+    """
     from ..numeric.libraries import library as find
     from .files import readable
 
     if library not in ("pandas", "polars"):
         fail(f"--library {shown(library)} is unknown; use pandas or polars")
     if path.suffix not in (".csv", ".parquet"):
-        fail(f"DATA = {shown(path)} has an ending that is not read; pass a .csv or .parquet file")
-    readable(path, "DATA =", "a .csv or .parquet file")
+        fail(f"{said} {shown(path)} has an ending that is not read; pass a .csv or .parquet file")
+    readable(path, said, "a .csv or .parquet file")
     module = find(library, f"reading {path.suffix}")
     if path.suffix == ".parquet" and library == "pandas":
         find("pyarrow", "reading .parquet")
@@ -94,12 +190,13 @@ def read_table(path: Path, time: str | None, library: str) -> Any:
         table = module.read_csv(path) if path.suffix == ".csv" else module.read_parquet(path)
     except Exception as error:
         why = first_line(error).removeprefix("Error tokenizing data. C error: ")
-        fail(f"DATA = {shown(path)} cannot be read ({why}); pass a well-formed {path.suffix} file")
+        fail(f"{said} {shown(path)} cannot be read ({why}); pass a well-formed {path.suffix} file")
     if time in table.columns and not module.api.types.is_numeric_dtype(table[time]):
         try:
             table[time] = module.to_datetime(table[time], format="ISO8601")
         except (ValueError, TypeError) as error:
-            fail(f"--time {time} holds what is no time ({first_line(error)}); write ISO dates or numbers")
+            why = first_line(error)
+            fail(f"--time {time} holds what is no time in {shown(path)} ({why}); write ISO dates or numbers")
     return table
 
 

@@ -55,6 +55,7 @@ def in_options(options: Mapping[str, str]) -> Iterator[None]:
         for name, option in options.items():
             text = re.sub(rf"(?<![\w.]){name}(=| = )|{option} = ", f"{option} ", text)
             text = re.sub(rf"\b{name}\b", option, text) if "_" in name else text
+        text = re.sub(r"(--\w+) \{'(.+?)': …\}, None ", r"\1 \2=COLUMN, or \1 \2= ", text)  # a mapping by table
         raise ValueError(re.sub(r"^(--[\w-]+) None ", r"\1 is missing and ", text)) from error
 
 

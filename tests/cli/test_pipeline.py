@@ -30,6 +30,33 @@ class Scaler:
 
 scaler = Scaler()
 number = 3
+
+def nearest(prices, news):
+    import pandas as pd
+    return pd.merge_asof(prices, news, on="day", direction="nearest")
+
+def published(prices, news):
+    import pandas as pd
+    return pd.merge_asof(prices, news, left_on="day", right_on="out")[["day", "score"]]
+
+def of_period(prices, news):
+    import pandas as pd
+    return pd.merge_asof(prices, news, left_on="day", right_on="period")[["day", "score"]]
+
+def by_firm(prices, names):
+    return prices.assign(size=prices["firm"].map(names.set_index("firm")["size"]))[["day", "size"]]
+
+def second_first(news, prices):
+    return nearest(prices, news)
+
+def any_name(**tables):
+    return nearest(**tables)
+
+def by_position(prices, news, /):
+    return nearest(prices, news)
+
+def polars_nearest(prices, news):
+    return prices.join_asof(news, on="day", strategy="nearest")
 """
 
 
@@ -43,6 +70,15 @@ def place(tmp_path_factory):
     table.assign(day=pd.to_datetime(days)).to_parquet(folder / "data.parquet")
     table.iloc[::-1].to_csv(folder / "backwards.csv", index=False)
     table.assign(day="soon").to_csv(folder / "soon.csv", index=False)
+    news = pd.DataFrame({"day": days[::3], "score": [0.0, 3.0, 1.0, 7.0]})
+    news.to_csv(folder / "news.csv", index=False)
+    news.assign(day=pd.to_datetime(days[::3])).to_parquet(folder / "news.parquet")
+    late = news.rename(columns={"day": "period"}).assign(out=days[2::3])
+    late.to_csv(folder / "late.csv", index=False)
+    late.assign(period=pd.to_datetime(late["period"])).to_parquet(folder / "late.parquet")  # "out" is text here too
+    pd.DataFrame({"firm": ["A", "B"], "size": [10, 20]}).to_csv(folder / "firms.csv", index=False)
+    (folder / "year=2024").mkdir()
+    table.to_csv(folder / "year=2024" / "data.csv", index=False)
     (folder / "broken.parquet").write_text("no")
     (folder / "data.xml").write_text("<x/>")
     (folder / "ragged.csv").write_text("x\n1\n2,3\n")
@@ -137,3 +173,138 @@ def test_bad_input_gets_one_sentence(place, arguments, sentence):
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
+
+
+NEWS = ["--table", "news=news.csv"]
+LATE = ["--table", "news=late.parquet", "--time", "prices=day"]
+LEAK = "when the rows of table news after"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (["features:nearest", "data.csv", *NEWS, "--time", "day"], 1, LEAK),
+        (["features:nearest", "data.parquet", "--table", "news=news.parquet", "--time", "day"], 1, LEAK),
+        (["features:nearest", "year=2024/data.csv", *NEWS, "--time", "day"], 1, LEAK),
+        (["features:second_first", "data.csv", *NEWS, "--time", "day"], 1, LEAK),
+        (["features:any_name", "prices=data.csv", *NEWS, "--time", "day"], 1, LEAK),
+        (["features:polars_nearest", "data.csv", *NEWS, "--time", "day", "--library", "polars"], 1, LEAK),
+        (["features:published", "data.csv", *LATE, "--time", "news=out"], 3, "no leak on these cuts"),
+        (["features:of_period", "data.csv", *LATE, "--time", "news=out"], 1, LEAK),
+        (["features:of_period", "data.csv", *LATE, "--time", "news=out", "--group", "prices=firm"], 1, LEAK),
+        (
+            ["features:by_firm", "data.csv", "--table", "names=firms.csv", "--time", "day", "--time", "names="],
+            3,
+            "table names: known from the start",
+        ),
+        (["features:trailing", "d=data.csv", "--time", "d=day"], 3, "no leak on these cuts"),
+    ],
+)
+def test_several_tables(place, arguments, code, line):
+    done = run(place, *arguments)
+    assert done.returncode == code, done.stderr
+    assert line in " ".join(done.stdout.split())
+    assert done.stderr == ""
+
+
+def test_the_witness_names_the_table(place):
+    from attnproof import Verdict
+
+    done = run(place, "features:nearest", "data.csv", *NEWS, "--time", "day", "--format", "json")
+    assert Verdict.from_json(done.stdout).witness.table == "news"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["nearest", "data.csv", "--table", "nws=news.csv"],
+            "--table 'nws=news.csv' names no parameter of features:nearest; did you mean news?",
+        ),
+        (
+            ["nearest", "data.csv", "--table", "x=news.csv"],
+            "--table 'x=news.csv' names no parameter of features:nearest; use prices, news",
+        ),
+        (["scaler", "data.csv", *NEWS], "--table 'news=news.csv' names no parameter of features:scaler; use data"),
+        (
+            ["nearest", "x=data.csv", *NEWS],
+            "DATA = 'x=data.csv' names no parameter of features:nearest; use prices, news",
+        ),
+        (
+            ["by_position", "prices=data.csv"],
+            "DATA = 'prices=data.csv' names no parameter of features:by_position; use a function with named parameters",
+        ),
+        (
+            ["any_name", "data.csv", *NEWS],
+            "DATA = 'data.csv' finds no parameter of features:any_name left; write NAME=FILE or leave a --table out",
+        ),
+        (
+            ["trailing", "data.csv", "--table", "d=news.csv"],
+            "DATA = 'data.csv' finds no parameter of features:trailing left; write NAME=FILE or leave a --table out",
+        ),
+        (
+            ["nearest", "data.csv", "--table", "news.csv"],
+            "--table 'news.csv' is not of the form NAME=FILE; write it like --table news=news.csv",
+        ),
+        (
+            ["nearest", "data.csv", "--table", "news="],
+            "--table 'news=' is not of the form NAME=FILE; write it like --table news=news.csv",
+        ),
+        (
+            ["nearest", "data.csv", *NEWS, "--table", "news=late.csv"],
+            "--table 'news=late.csv' names news again; give each name one file",
+        ),
+        (
+            ["nearest", "prices=data.csv", "--table", "prices=late.csv"],
+            "--table 'prices=late.csv' names prices again; give each name one file",
+        ),
+        (
+            ["nearest", "data.csv", "--table", "news=absent.csv"],
+            "--table news = 'absent.csv' is not a file; pass the path of a .csv or .parquet file",
+        ),
+        (
+            ["nearest", "prices=absent.csv", *NEWS],
+            "DATA = 'absent.csv' is not a file; pass the path of a .csv or .parquet file",
+        ),
+        (
+            ["nearest", "data.csv", "--table", "news=data.xml"],
+            "--table news = 'data.xml' has an ending that is not read; pass a .csv or .parquet file",
+        ),
+        (["nearest", "data.csv", *NEWS, "--time", "nws=day"], "--time 'nws=day' names no table; did you mean news?"),
+        (["nearest", "data.csv", *NEWS, "--group", "x=day"], "--group 'x=day' names no table; use prices, news"),
+        (
+            ["nearest", "data.csv", *NEWS, "--time", "news=day", "--time", "news=score"],
+            "--time 'news=score' is a second column for table news; give one",
+        ),
+        (
+            ["trailing", "data.csv", "--time", "day", "--time", "close"],
+            "--time 'close' is a second column for all tables; give one",
+        ),
+        (
+            ["nearest", "data.csv", *NEWS, "--time", "day", "--time", "news=when"],
+            "table news: --time 'when' is no column; the columns are day, score",
+        ),
+        (
+            ["nearest", "data.csv", *NEWS, "--time", "prices=day"],
+            "table news has 4 rows and no times, so it cannot be "
+            "cut like prices; pass --time news=COLUMN, or --time news= if it was known from the start",
+        ),
+        (
+            ["nearest", "data.csv", *NEWS, "--time", "news=day"],
+            "table news has times and table prices has none; pass --time for prices",
+        ),
+        (
+            ["nearest", "data.csv", "--table", "news=soon.csv", "--time", "day"],
+            "--time day holds what is no time in 'soon.csv' (",
+        ),
+        (
+            ["nearest", "data.csv", *NEWS, "--time", "prices="],
+            "--time says that table prices was known from the start; put a table with times first",
+        ),
+        (["nearest", "data.csv", *NEWS, "--time", ""], "table prices: --time '' is no column"),
+    ],
+)
+def test_bad_tables_get_one_sentence(place, arguments, sentence):
+    done = run(place, f"features:{arguments[0]}", *arguments[1:])
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"attnproof: {sentence}")
