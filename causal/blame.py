@@ -83,7 +83,8 @@ def blame_leak(
             output=output,
             output_axis=program.output_axis,
             position=query,
-            forbidden=marked,
+            marked=marked,
+            forbidden=~boundary.allowed_row(query),
             **policy,
         )
     except Exception:  # a guide must never stop a verdict

@@ -221,16 +221,18 @@ def blame(
     output: int,
     output_axis: int,
     position: int,
+    marked: Any,
     forbidden: Any,
     keywords: Mapping[str, Any] | None = None,
     input_index: int | str = 0,
     sequence_axis: int = 1,
     **policy: Any,
 ) -> Chain:
-    """How input positions `forbidden` (boolean, one per position) reach `position` of output number `output`.
+    """How input positions `marked` reach `position` of output number `output`, to which all `forbidden` are closed.
 
-    Runs the model once more, with only the forbidden positions marked, and walks back from the output. `policy` takes
-    the other keywords of `run`. The chain is a guide for people; no verdict rests on it.
+    Both are boolean, one per position. Runs the model once more, following only the marked positions, and walks back
+    from the output; where a forbidden position itself depends on them is no leak. `policy` takes the other keywords of
+    `run`. The chain is a guide for people; no verdict rests on it.
     """
     from .frontend import blame as blame_torch
 
@@ -240,6 +242,7 @@ def blame(
         output=output,
         output_axis=output_axis,
         position=position,
+        marked=marked,
         forbidden=forbidden,
         keywords=keywords or {},
         input_index=input_index,

@@ -1,4 +1,4 @@
-"""How the forbidden positions flow through a run: the operations that carry them, back from an output to the first."""
+"""How forbidden positions flow through a run: the operations that carry them, back from an output to the first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CARRIERS = names(
 
 
 class Flow:
-    """The graph of one run in which only forbidden positions are marked."""
+    """The graph of one run in which some forbidden positions are marked; `forbidden` are all of them."""
 
     def __init__(self, forbidden: np.ndarray, position: int) -> None:
         self.forbidden, self.position, self.n = forbidden, position, len(forbidden)

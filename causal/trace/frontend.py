@@ -223,6 +223,7 @@ def blame(
     output: int,
     output_axis: int,
     position: int,
+    marked: Any,
     forbidden: Any,
     keywords: Mapping[str, Any],
     input_index: int | str,
@@ -230,11 +231,10 @@ def blame(
     **policy: Any,
 ) -> Chain:
     """See `attnproof.causal.trace.blame`."""
-    marked = np.asarray(forbidden, bool)
     policy.pop("ranks", None)
-    # Forbidden positions carry rank 0; the others carry −1, which no element can be seen to depend on.
-    flow = Flow(marked, position)
-    ranks = np.where(marked, 0, -1)
+    # Marked positions carry rank 0; the others carry −1, which no element can be seen to depend on.
+    flow = Flow(np.asarray(forbidden, bool), position)
+    ranks = np.where(np.asarray(marked, bool), 0, -1)
     run(
         model,
         inputs,

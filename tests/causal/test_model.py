@@ -392,6 +392,27 @@ def test_blame_names_the_module_the_line_and_the_chain():
     assert blame["path"][-1]["operation"] == "aten.tanh"
 
 
+@pytest.mark.parametrize("gradients", [True, False], ids=["plain path", "fused path"])
+def test_blame_passes_over_a_causal_layer_that_the_future_leaves_again(gradients):
+    """Later positions of its output depend on the future of earlier ones; they are closed to those, too."""
+
+    class Pooled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+            self.pool = nn.Linear(8, 3)
+
+        def forward(self, x):
+            y = self.layer(x, src_mask=nn.Transformer.generate_square_subsequent_mask(8))
+            slots = self.pool(y.mT).mT
+            return y + (y @ slots.mT).softmax(-1) @ slots
+
+    with torch.set_grad_enabled(gradients):
+        blame = ap.check_model(Pooled(), x()).details["blame"]
+    assert blame["entry"]["module"] == "pool"
+    assert "layer" not in {step["module"].partition(".")[0] for step in blame["path"]}
+
+
 def test_blame_passes_over_a_padded_convolution_that_is_causal():
     """The convolution's output is longer than the sequence, so its shape alone does not clear it; the two runs do."""
 
