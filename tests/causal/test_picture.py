@@ -56,5 +56,7 @@ def test_what_cannot_be_drawn(monkeypatch):
     with pytest.raises(ValueError, match="the verdict on 2 slots × 70000 positions keeps no pattern to draw"):
         check_projection(np.zeros((2, 70_000))).plot()
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"a picture needs matplotlib; install it with pip install 'attnproof\[plot\]'"):
+    with pytest.raises(
+        ImportError, match=r"a picture needs matplotlib; install it with pip install 'attnproof\[plot\]'"
+    ):
         check_projection(np.zeros((2, 3))).plot()
