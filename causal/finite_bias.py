@@ -20,8 +20,9 @@ from .floats import rounding
 from .separate import Head
 from .witness import ProjectionWitness
 
-# The smallest whole θ with exp(−θ) below half the smallest positive number of the type.
-UNDERFLOW = {"float16": 18, "bfloat16": 93, "float32": 104, "float64": 746}
+# The smallest whole θ with exp(−θ) below half the smallest positive number of the type in which a row is summed: for
+# the two short types that is float32, so a weight that they would round to 0 still counts in the sum.
+UNDERFLOW = {"float16": 104, "bfloat16": 104, "float32": 104, "float64": 746}
 
 
 @dataclass(frozen=True)
