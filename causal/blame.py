@@ -66,9 +66,18 @@ def _plain(op: Operation | None) -> dict[str, str] | None:
 
 
 def blame_leak(
-    program: Program, boundary: Boundary, output: int, query: int, positions: Sequence[int], **policy: Any
+    program: Program,
+    boundary: Boundary,
+    output: int,
+    query: int,
+    positions: Sequence[int],
+    closed: np.ndarray | None = None,
+    **policy: Any,
 ) -> Blame | None:
-    """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof)."""
+    """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof).
+
+    What belongs to `closed` positions (boolean, by default those positions) is passed over.
+    """
     from . import trace
 
     marked = np.zeros(boundary.n, bool)
@@ -83,8 +92,8 @@ def blame_leak(
             output=output,
             output_axis=program.output_axis,
             position=query,
-            marked=marked,
-            forbidden=~boundary.allowed_row(query),
+            forbidden=marked,
+            closed=closed,
             **policy,
         )
     except Exception:  # a guide must never stop a verdict
@@ -92,13 +101,13 @@ def blame_leak(
     return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None
 
 
-def corrected(blame: Blame, program: Program, boundary: Boundary, witness: ModelWitness) -> Blame:
+def corrected(blame: Blame, program: Program, boundary: Boundary, witness: ModelWitness) -> Blame | None:
     """The same chain, entered later when the witness's two runs clear the module of its entry.
 
     What goes into and comes out of the modules is compared at the position where the query stands, along an axis of
     the sequence's length. When the output of the blamed module (or of one around it) is still the same there, the
-    future enters later: in the first module whose output differs, or in the parent of the first whose input does. A
-    guide, like the chain.
+    future enters later: in the first module whose output differs, or in the parent of the first whose input does. None
+    when the module is cleared and no later one is seen to differ. A guide, like the chain.
     """
     if boundary.stands is None or blame.entry is None:
         return blame
@@ -114,7 +123,7 @@ def corrected(blame: Blame, program: Program, boundary: Boundary, witness: Model
             entry = next((op for op in blame.chain.path if op.module == module), None)
             return replace(blame, chain=replace(blame.chain, entry=entry)) if cleared and entry is not None else blame
         cleared |= side == "out" and f"{blame.entry.module}.".startswith(f"{name}.")
-    return blame
+    return None if cleared else blame
 
 
 def _events(program: Program, witness: ModelWitness, x: np.ndarray, stands: int) -> list[tuple[str, str, Tensor]]:

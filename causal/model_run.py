@@ -399,27 +399,28 @@ class Case:
         """'eval mode, n = 32'."""
         return f"{self.mode} mode, n = {self.program.n}"
 
-    def _blame(self, query: int, positions: Sequence[int]) -> None:
+    def _blame(self, query: int, positions: Sequence[int], closed: np.ndarray | None = None) -> Blame | None:
         f = self.finding
         if f.attempt is None:
-            return
+            return None
         policy = {k: v for k, v in f.attempt.policy.items() if k != "rules"} | {"rules": self.rules}
         try:
             with self.program.prepared(self.setting):
-                f.blame = blame_leak(self.program, self.boundary, f.attempt.output, query, positions, **policy)
+                return blame_leak(self.program, self.boundary, f.attempt.output, query, positions, closed, **policy)
         except ModelError:
-            return
+            return None
 
     def _blame_witness(self) -> None:
         f = self.finding
         assert f.witness is not None
-        forbidden = np.flatnonzero(~self.boundary.allowed_row(f.witness.query))
-        self._blame(f.witness.query, f.witness.positions)
-        if f.blame is None and forbidden.size:
-            self._blame(f.witness.query, forbidden.tolist())
+        query, positions, closed = f.witness.query, f.witness.positions, ~self.boundary.allowed_row(f.witness.query)
+        f.blame = self._blame(query, positions)
+        if f.blame is None and closed.any():
+            f.blame = self._blame(query, np.flatnonzero(closed).tolist())
         if f.blame is not None:
             with contextlib.suppress(Exception):  # a guide must never stop a verdict
-                f.blame = corrected(f.blame, self.program, self.boundary, f.witness)
+                found = corrected(f.blame, self.program, self.boundary, f.witness)
+                f.blame = found or self._blame(query, positions, closed) or f.blame
             f.notes.insert(0, f.blame.sentence())
         if f.attempt is None and self.untraceable:
             f.notes.append(f"the abstract run stopped ({self.untraceable}), so that no operation can be blamed")
@@ -448,7 +449,7 @@ class Case:
             if attempt.reach.suspects is not None:
                 t, j = self._first_suspect(attempt.reach.suspects)
                 pairs = int(attempt.reach.suspects.sum())
-                self._blame(t, np.flatnonzero(attempt.reach.suspects[t]).tolist())
+                f.blame = self._blame(t, np.flatnonzero(attempt.reach.suspects[t]).tolist())
                 where = "" if f.blame is None else f"; {f.blame.sentence()}"
                 first.append(f"{pairs} forbidden pairs could not be excluded, the first of them {t} ← {j}{where}")
             f.notes += remedies(attempt.trace.operations)

@@ -221,17 +221,17 @@ def blame(
     output: int,
     output_axis: int,
     position: int,
-    marked: Any,
     forbidden: Any,
+    closed: Any = None,
     keywords: Mapping[str, Any] | None = None,
     input_index: int | str = 0,
     sequence_axis: int = 1,
     **policy: Any,
 ) -> Chain:
-    """How input positions `marked` reach `position` of output number `output`, to which all `forbidden` are closed.
+    """How input positions `forbidden` (boolean, one per position) reach `position` of output number `output`.
 
-    Both are boolean, one per position. Runs the model once more, following only the marked positions, and walks back
-    from the output; where a forbidden position itself depends on them is no leak. `policy` takes the other keywords of
+    Runs the model once more, with only the forbidden positions marked, and walks back from the output. Elements that
+    belong to a `closed` position (by default a forbidden one) may depend on them. `policy` takes the other keywords of
     `run`. The chain is a guide for people; no verdict rests on it.
     """
     from .frontend import blame as blame_torch
@@ -242,8 +242,8 @@ def blame(
         output=output,
         output_axis=output_axis,
         position=position,
-        marked=marked,
         forbidden=forbidden,
+        closed=closed,
         keywords=keywords or {},
         input_index=input_index,
         sequence_axis=sequence_axis,

@@ -21,10 +21,10 @@ CARRIERS = names(
 
 
 class Flow:
-    """The graph of one run in which some forbidden positions are marked; `forbidden` are all of them."""
+    """The graph of one run in which forbidden positions are marked; what belongs to a closed position may carry them."""
 
-    def __init__(self, forbidden: np.ndarray, position: int) -> None:
-        self.forbidden, self.position, self.n = forbidden, position, len(forbidden)
+    def __init__(self, closed: np.ndarray, position: int) -> None:
+        self.closed, self.position, self.n = closed, position, len(closed)
         self.operations: list[Any] = []
         self.before: list[list[int]] = []
         self.carries: list[bool] = []
@@ -49,7 +49,7 @@ class Flow:
         own = self._own(shadow.shape)
         if own is not None:
             return bool((marked & ~own).any())
-        allowed = self.n - int(self.forbidden.sum())
+        allowed = self.n - int(self.closed.sum())
         for axis, size in enumerate(shadow.shape):
             if size == 1 or marked.shape[axis] == 1:
                 continue
@@ -60,7 +60,7 @@ class Flow:
         return True
 
     def _own(self, shape: tuple[int, ...]) -> np.ndarray | None:
-        """Elements that belong to a forbidden position by one of their own coordinates; None without such an axis."""
+        """Elements that belong to a closed position by one of their own coordinates; None without such an axis."""
         own: np.ndarray | None = None
         for axis, size in enumerate(shape):
             sizes = [1] * len(shape)
@@ -70,7 +70,7 @@ class Flow:
                 sizes[axis], sizes[axis + 1] = size, shape[axis + 1]
             else:
                 continue
-            mine = self.forbidden.reshape(sizes)
+            mine = self.closed.reshape(sizes)
             own = mine if own is None else own | mine
         return own
 

@@ -223,18 +223,19 @@ def blame(
     output: int,
     output_axis: int,
     position: int,
-    marked: Any,
     forbidden: Any,
+    closed: Any,
     keywords: Mapping[str, Any],
     input_index: int | str,
     sequence_axis: int,
     **policy: Any,
 ) -> Chain:
     """See `attnproof.causal.trace.blame`."""
+    marked = np.asarray(forbidden, bool)
     policy.pop("ranks", None)
-    # Marked positions carry rank 0; the others carry −1, which no element can be seen to depend on.
-    flow = Flow(np.asarray(forbidden, bool), position)
-    ranks = np.where(np.asarray(marked, bool), 0, -1)
+    # Forbidden positions carry rank 0; the others carry −1, which no element can be seen to depend on.
+    flow = Flow(marked if closed is None else np.asarray(closed, bool), position)
+    ranks = np.where(marked, 0, -1)
     run(
         model,
         inputs,
