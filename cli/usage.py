@@ -19,7 +19,7 @@ import typer
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def shown(text: Any, most: int = 80) -> str:
+def shown(text: Any, most: int = 200) -> str:
     """The text in quotes, its middle left out when it is long, on one line.
 
     >>> shown("x" * 5000, 12)

@@ -21,7 +21,7 @@ CARRIERS = names(
 
 
 class Flow:
-    """The graph of one run in which forbidden positions are marked; what belongs to a closed position may carry them."""
+    """The graph of one run in which forbidden positions are marked, and may mark what belongs to closed positions."""
 
     def __init__(self, closed: np.ndarray, position: int) -> None:
         self.closed, self.position, self.n = closed, position, len(closed)

@@ -123,7 +123,7 @@ def test_files_that_cannot_be_read(run, tmp_path, monkeypatch):
     assert run("check", "none.npz")[2] == "attnproof: none.npz holds no array; save one there\n"
     code, _, err = run("check", "x" * 5000 + ".npy")
     assert code == 2
-    assert len(err) < 250
+    assert len(err) < 350
     assert "…" in err
     (tmp_path / "d.png").mkdir()
     said = run("cost", "--n", "8", "--r", "2", "--d", "2", "--save", "d.png")[2]
@@ -195,7 +195,7 @@ def test_what_nobody_foresaw_is_one_sentence_and_a_traceback_on_request(run, mon
 
 def test_long_values_and_far_suggestions():
     assert shown("a\nb") == "'a\\nb'"
-    assert len(shown("x" * 10_000)) < 90
+    assert len(shown("x" * 10_000)) < 210
     assert suggestion("dyadc", ["dyadic", "dense"]) == "did you mean dyadic? "
     assert suggestion("nonsense", ["T1", "T18"]) == ""
 
