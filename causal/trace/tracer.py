@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper
 from . import MaskCondition, Operation, Read, handlers, signs
 from .arrivals import is_new
 from .calls import Info, TorchCall, TorchOperand, cast, geometry_of, shape_of
-from .domain import FIXED, Shadow, coarsen, join_all, uniform
+from .domain import FIXED, VARIES, Shadow, coarsen, join_all, uniform
 from .elementwise import KEEP_ZERO
 from .flow import Flow
 from .memory import Memory, overlap
@@ -176,7 +176,8 @@ class Tracer(TorchDispatchMode):
             if memory.exposed and not shadow.is_fixed:
                 self._unseen("a write into memory that NumPy, a file or another library may hold as well")
             memory.write(geometry_of(tensor), shadow)
-            memory.sources, memory.valued = memory.sources | sources[0], memory.valued | sources[1]
+            if bool((shadow.kind != VARIES).any()):  # else nothing that was found rests on what the parameters hold
+                memory.sources, memory.valued = memory.sources | sources[0], memory.valued | sources[1]
             memory.signed |= signed and (tensor.is_floating_point() or tensor.is_complex())
             memory.written = True
             memory.node = node
