@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import Format, FormatOption, app, fail
 from .layout import console, show_table, slim
-from .usage import shown, whole
+from .usage import magnitudes, shown, whole
+
+if TYPE_CHECKING:
+    from ..numeric.compression import Compression
+
+SHAPES = {"Q": "(m, d)", "K": "(n, d)", "V": "(n, d_v)", "E": "(r, n)", "F": "(r, n)"}
+SCORES, OUTPUTS = ("Q", "K", "E"), ("F", "F", "V", "V")  # what is multiplied: slot scores, squares of slot values
 
 
 @app.command()
@@ -56,6 +64,8 @@ def sizes_of(text: str) -> list[int]:
 
 def file_rows(file: Path) -> list[dict[str, Any]]:
     """The report for the head in a file."""
+    import numpy as np
+
     from ..numeric.compression import compression_report
     from .files import open_file, real
 
@@ -64,8 +74,31 @@ def file_rows(file: Path) -> list[dict[str, Any]]:
     if missing:
         held = ", ".join(filter(None, stored.keys)) or "one array without a name"
         fail(f"{file} holds {held} and lacks {', '.join(missing)}; save Q, K, V, E and F of one head under those keys")
-    found = compression_report(*(real(stored.load(name), name) for name in "QKVEF"))
-    return [{"head": str(file), "projection": "given", **found.to_dict()}]
+    head = {name: real(stored.load(name), name) for name in "QKVEF"}
+    one_head(head)
+    magnitudes(head, SCORES, OUTPUTS)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a share of nothing is 0/0 and told as such
+        found = compression_report(*head.values())
+    row = plain(found)
+    if not head["V"].any():
+        row["invisible"] = None
+    return [{"head": str(file), "projection": "given", **row}]
+
+
+def plain(found: Compression) -> dict[str, Any]:
+    """The report as JSON can hold it: None where 0 would be divided by 0."""
+    row = found.to_dict()
+    row["mass"] = [None if m is None or math.isnan(m) else m for m in row["mass"]]
+    if math.isnan(row["output_relative"]):  # Y = 0
+        row["output_relative"] = None
+    return row
+
+
+def one_head(head: Mapping[str, Any]) -> None:
+    """One sentence and exit 2 unless each array is a matrix: the file's axes are those of one head."""
+    for name, array in head.items():
+        if array.ndim != 2:
+            fail(f"{name} has shape {array.shape}; the command takes one head, save {name} of shape {SHAPES[name]}")
 
 
 def model_rows(model: str, text: Path | None, n: int, slots: list[int], layer: int) -> list[dict[str, Any]]:
@@ -101,7 +134,7 @@ def model_rows(model: str, text: Path | None, n: int, slots: list[int], layer: i
             for kind, build in kinds.items():
                 E = build(n, size)
                 found = compression_report(Q, K, V, E, E)
-                rows.append({"head": f"layer {layer}, head {h}", "projection": kind, **found.to_dict()})
+                rows.append({"head": f"layer {layer}, head {h}", "projection": kind, **plain(found)})
     if sys.stderr.isatty():
         print(file=sys.stderr)
     return rows
@@ -129,15 +162,16 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{row['mixing']:.4g}",
             f"{row['best']:.3g}",
             "exact" if row["ratio"] is None else f"{row['ratio']:.3g}",
-            f"{row['output_relative']:.3g}",
-            f"{row['invisible']:.1%}",
+            "–" if row["output_relative"] is None else f"{row['output_relative']:.3g}",
+            "–" if row["invisible"] is None else f"{row['invisible']:.1%}",
             "–" if row["corrected"] is None else f"{row['corrected'] / row['output']:.2f} ×" if row["output"] else "0",
         )
     out = console(140)
     show_table(table, 140)
     for row in rows:
         if row["enclosure"] is not None:
-            out.print(f"{row['head']}: ‖Y − Ȳ‖_F lies in {row['enclosure']}", markup=False)
+            lies = "is 0" if row["enclosure"] == "0" else f"lies in {row['enclosure']}"
+            out.print(f"{row['head']}: ‖Y − Ȳ‖_F {lies}", markup=False)
     out.print(
         "invisible: share of ‖V‖² that F sends to 0, lost whatever the weights (T7); with log m: the error after "
         "adding log m to slot scores (T2), relative to the error without.",

@@ -10,7 +10,7 @@ import typer
 
 from . import Format, FormatOption, app, fail
 from .layout import console
-from .usage import in_options, picture, shown
+from .usage import in_options, magnitudes, picture, shown
 
 
 @app.command()
@@ -30,6 +30,7 @@ def retention(
     picture(save)
     F = projection(file, key, layout)
     start, stop = bounds(span, F.shape[1])
+    magnitudes({"F": F}, ("F", "F"))
     levels, kept = leverage(F), span_retention(F, start, stop)
     values = np.asarray(levels.values)
     found = {

@@ -113,6 +113,40 @@ def choice(kind: type[StrEnum]) -> Callable[[Any], Any]:
     return read
 
 
+# -- numbers in files -------------------------------------------------------------------------------------------------
+
+LARGEST = 1e300  # below float64's 1.8e308, with room for sums
+
+
+def magnitudes(arrays: Mapping[str, Any], *products: tuple[str, ...]) -> None:
+    """ValueError that names the largest array where a product that the work forms could pass 1e300.
+
+    `products` are the names that are multiplied, a name twice where it is squared; a sum counts as the longest axis.
+
+    >>> import numpy as np
+    >>> magnitudes({"F": np.full((1, 2), 1e200)}, ("F", "F"))
+    Traceback (most recent call last):
+    ...
+    ValueError: F holds numbers up to 1e+200, and F × F overflows float64; scale F down
+    """
+    import math
+
+    import numpy as np
+
+    largest = {name: float(np.max(np.abs(x), initial=0.0)) for name, x in arrays.items()}
+    for names in products:
+        if not all(math.isfinite(largest[name]) and largest[name] for name in names):
+            continue  # zeros multiply to zero; what is not finite is refused by name where the numbers are read
+        terms = math.log10(max(max(arrays[name].shape) for name in names)) * len(names)
+        over = sum(math.log10(largest[name]) for name in names) + terms - math.log10(LARGEST)
+        if over > 0:
+            name = max(names, key=largest.__getitem__)
+            raise ValueError(
+                f"{name} holds numbers up to {largest[name]:.3g}, and {' × '.join(names)} overflows float64; "
+                f"scale {name} down"
+            )
+
+
 # -- places for pictures ----------------------------------------------------------------------------------------------
 
 

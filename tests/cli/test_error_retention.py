@@ -126,3 +126,60 @@ def test_tensors_of_other_dtypes(tmp_path):
     torch.save({**parts, "Q": torch.ones(2, 3, dtype=torch.complex64)}, tmp_path / "complex.pt")
     done = run("error", tmp_path / "complex.pt")
     assert (done.returncode, done.stderr) == (2, "attnproof: Q has dtype complex64; save real numbers\n")
+
+
+def test_error_takes_one_head(tmp_path):
+    Q, K, V = np.random.default_rng(0).normal(size=(3, 12, 4))
+    head = {"Q": Q, "K": K, "V": V, "E": pooling(12, 3), "F": pooling(12, 3)}
+    cases = [
+        ("Q", Q[None], "(1, 12, 4)", "(m, d)"),
+        ("Q", Q[0], "(4,)", "(m, d)"),
+        ("V", np.stack([V, V]), "(2, 12, 4)", "(n, d_v)"),
+        ("E", pooling(12, 3)[None], "(1, 3, 12)", "(r, n)"),
+    ]
+    for name, array, shape, wanted in cases:
+        np.savez(tmp_path / "head.npz", **(head | {name: array}))
+        done = run("error", tmp_path / "head.npz")
+        said = f"attnproof: {name} has shape {shape}; the command takes one head, save {name} of shape {wanted}\n"
+        assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_numbers_that_would_overflow_are_named(tmp_path):
+    Q, K, V = np.random.default_rng(0).normal(size=(3, 12, 4)).clip(-2, 2)
+    Q[0, 0] = V[0, 0] = 2
+    head = {"Q": Q, "K": K, "V": V, "E": pooling(12, 3), "F": pooling(12, 3)}
+    np.savez(tmp_path / "all.npz", **{name: 1e200 * array for name, array in head.items()})
+    np.savez(tmp_path / "V.npz", **(head | {"V": V * 1e200}))
+    np.save(tmp_path / "F.npy", np.full((2, 3), 1e308))
+    sentences = {
+        ("error", "all.npz"): "Q holds numbers up to 2e+200, and Q × K × E overflows float64; scale Q down",
+        ("error", "V.npz"): "V holds numbers up to 2e+200, and F × F × V × V overflows float64; scale V down",
+        ("retention", "F.npy", "--span", "0:2"): "F holds numbers up to 1e+308, and F × F overflows float64; "
+        "scale F down",
+    }
+    for (command, file, *words), sentence in sentences.items():
+        done = run(command, tmp_path / file, *words)
+        assert (done.returncode, done.stderr) == (2, f"attnproof: {sentence}\n")
+    # Just below, the numbers are those of the smaller matrix, and nothing is said on standard error.
+    F = np.random.default_rng(0).normal(size=(3, 9))
+    np.save(tmp_path / "small.npy", F)
+    np.save(tmp_path / "large.npy", F * 2.0**485)
+    small, large = (run("retention", tmp_path / f"{name}.npy", "--span", "0:2") for name in ("small", "large"))
+    assert (large.stdout, large.stderr) == (small.stdout, "")
+    np.savez(tmp_path / "large.npz", **(head | {"Q": Q * 1e140, "K": K * 1e140}))  # most exponentials are 0
+    done = run("error", tmp_path / "large.npz", "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "NaN" not in done.stdout
+
+
+def test_a_share_of_nothing_is_marked_as_such(tmp_path):
+    Q, K, V = np.random.default_rng(0).normal(size=(3, 12, 4))
+    np.savez(tmp_path / "head.npz", Q=Q, K=K, V=0 * V, E=pooling(12, 3), F=pooling(12, 3))
+    said = run("error", tmp_path / "head.npz").stdout
+    assert "nan" not in said
+    assert "‖Y − Ȳ‖_F is 0 invisible:" in " ".join(said.split())
+    assert said.count(" – ") == 2
+    row = json.loads(run("error", tmp_path / "head.npz", "--format", "json").stdout, parse_constant=pytest.fail)[
+        "rows"
+    ][0]
+    assert (row["output_relative"], row["invisible"], row["output"]) == (None, None, 0)
