@@ -28,7 +28,7 @@ BoundaryLike = Boundary | str | Callable[[int], Boundary] | None
 def check_model(
     model: Callable[..., Any],
     *inputs: Any,
-    sequence_axis: int = 1,
+    sequence_axis: int | None = None,
     output_axis: int | None = None,
     boundary: BoundaryLike = None,
     modes: Sequence[str] = ("eval",),
@@ -42,9 +42,10 @@ def check_model(
     """Prove or refute that no output of a PyTorch model depends on a position that the boundary forbids.
 
     `model` is an `nn.Module` or any callable over tensors; `inputs` are its positional inputs, a last mapping is passed
-    as keywords. The input `vary` (index or keyword) is the sequence: its `sequence_axis` holds n positions, and the
-    first floating output's `output_axis` (default: the same) holds the queries. `boundary` is None (prefix), a
-    `Boundary`, a text such as "strict" or "lag:2", or a function of n.
+    as keywords. The input `vary` (index or keyword) is the sequence: its `sequence_axis` holds n positions (1, unless
+    said otherwise; a module of PyTorch's with `batch_first=False` must be told), and the first floating output's
+    `output_axis` (default: the same) holds the queries. `boundary` is None (prefix), a `Boundary`, a text such as
+    "strict" or "lag:2", or a function of n.
 
     `modes` are "eval" and "train" (dropout with a fixed seed). `lengths=(32, 96)` checks several lengths, with
     `make_input(n)` or the given sequence cut or repeated. Parameters count as any numbers by default;
@@ -69,13 +70,17 @@ def check_model(
     chosen = _modes(modes)
     if parameters not in (None, "any", "stored"):
         raise ModelError(f"parameters = {parameters!r} is unknown; use 'any' (the default) or 'stored'")
+    axis = _sequence_axis(model, sequence_axis)
     findings = []
-    for n, given in _inputs(inputs, lengths, make_input, vary, sequence_axis):
+    for n, given in _inputs(inputs, lengths, make_input, vary, axis):
         for mode in chosen:
-            program = Program(model, given, vary=vary, sequence_axis=sequence_axis, output_axis=output_axis)
+            program = Program(model, given, vary=vary, sequence_axis=axis, output_axis=output_axis)
             if n is not None and program.n != n:
+                raise ModelError(f"make_input({n}) gave {program.n} positions along axis {axis}; make it give {n}")
+            if n is None and program.n == 1 and boundary in (None, "prefix"):
                 raise ModelError(
-                    f"make_input({n}) gave {program.n} positions along axis {sequence_axis}; make it give {n}"
+                    f"input {program.vary} of shape {tuple(program.input.shape)} has 1 position along axis {axis}, so "
+                    "that nothing comes later; name the axis of the positions with sequence_axis"
                 )
             seen = program.observe(mode)
             about = _boundary(boundary, program.n, seen.output.shape[0], program.output_axis)
@@ -121,6 +126,26 @@ def _modes(modes: Sequence[str]) -> list[str]:
     return chosen
 
 
+def _sequence_axis(model: Any, given: int | None) -> int:
+    if given is None and _positions_first(model):
+        raise ModelError(
+            f"{type(model).__name__} takes positions along axis 0 (batch_first=False); pass sequence_axis=0, or 1 if "
+            "you do mean the batch"
+        )
+    return 1 if given is None else given
+
+
+def _positions_first(module: Any) -> bool | None:
+    """Whether a module of PyTorch's takes (positions, batch, …); None where it does not say, or is somebody's own."""
+    if not type(module).__module__.startswith("torch.nn."):
+        return None
+    batch_first = getattr(module, "batch_first", None)
+    if batch_first is not None:
+        return not batch_first
+    said = (_positions_first(child) for child in module.children())
+    return next((answer for answer in said if answer is not None), None)
+
+
 def _inputs(
     inputs: tuple[Any, ...],
     lengths: Sequence[int] | None,
@@ -144,6 +169,8 @@ def _inputs(
     if make_input is not None:
         made = ((n, make_input(n)) for n in sizes)
         return [(n, m if isinstance(m, tuple) else (m,)) for n, m in made]
+    if len(inputs) == 1 and callable(inputs[0]):
+        raise ModelError("input 0 is a function; pass it as make_input=, with lengths")
     if not inputs or isinstance(vary, str) or not isinstance(inputs[vary], torch.Tensor):
         raise ModelError("lengths needs make_input(n) here: only a positional tensor can be cut and repeated")
     x = inputs[vary]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from . import Format, FormatOption, accepted, app, judge
-from .modules import called, load
+from .modules import called, load, prints_aside
 from .usage import PICTURES, in_options, picture, shown, whole
 
 OPTIONS = {
@@ -39,8 +39,9 @@ def model_command(
     mode: Annotated[str, typer.Option(help="eval, train or eval,train.")] = "eval",
     boundary: Annotated[str, typer.Option(help="prefix, strict, lag:K, documents:a,b,… or bidirectional.")] = "prefix",
     sequence_axis: Annotated[
-        int, typer.Option(parser=whole(), metavar="AXIS", help="Axis of the varied input that holds positions.")
-    ] = 1,
+        int | None,
+        typer.Option(parser=whole(), metavar="AXIS", help="Axis of the varied input that holds positions, mostly 1."),
+    ] = None,
     output_axis: Annotated[
         int | None, typer.Option(parser=whole(), metavar="AXIS", help="Axis of the output that holds queries.")
     ] = None,
@@ -61,24 +62,25 @@ def model_command(
 
     accepted(accept)
     picture(save, (*PICTURES, ".html"))
-    function, inputs, make_input = built(load(factory, "FACTORY", callable), factory)
-    lengths = None if n is None else whole_numbers(n)
-    if make_input is not None and lengths is None:
-        raise ValueError(f"{factory} gives make_input(n), so that --n must name a length, such as --n 64")
-    with in_options(OPTIONS), quiet_progress(f"checking {factory}"):
-        verdict = check_model(
-            function,
-            *inputs,
-            sequence_axis=sequence_axis,
-            output_axis=output_axis,
-            boundary=None if boundary == "prefix" else boundary,
-            modes=[m.strip() for m in mode.split(",") if m.strip()],
-            lengths=lengths,
-            make_input=make_input,
-            vary=int(vary) if vary.lstrip("-").isdigit() else vary,
-            vocabulary=vocabulary,
-            parameters="stored" if stored else None,
-        )
+    with prints_aside():
+        function, inputs, make_input = built(load(factory, "FACTORY", callable), factory)
+        lengths = None if n is None else whole_numbers(n)
+        if make_input is not None and lengths is None:
+            raise ValueError(f"{factory} gives make_input(n), so that --n must name a length, such as --n 64")
+        with in_options(OPTIONS), quiet_progress(f"checking {factory}"):
+            verdict = check_model(
+                function,
+                *inputs,
+                sequence_axis=sequence_axis,
+                output_axis=output_axis,
+                boundary=None if boundary == "prefix" else boundary,
+                modes=[m.strip() for m in mode.split(",") if m.strip()],
+                lengths=lengths,
+                make_input=make_input,
+                vary=int(vary) if vary.lstrip("-").isdigit() else vary,
+                vocabulary=vocabulary,
+                parameters="stored" if stored else None,
+            )
     if save is not None:
         from ..causal.model_picture import save as write
 

@@ -136,7 +136,8 @@ def run(
         "inputs are finite, and so is every number computed from them (no overflow, no NaN, no denominator that is 0)",
         "the model is a pure function of its inputs: what it keeps from earlier calls does not depend on them, and no "
         "thread that was running before takes part",
-        f"shapes as run: {', '.join(str(tuple(t.shape)) for t in copies.values())}",
+        f"shapes as run: {', '.join(str(tuple(t.shape)) for t in copies.values())}, with positions along axis "
+        f"{sequence_axis}",
         *tracer.assumptions,
     ]
     if FUSED & set(tracer.counts):

@@ -34,6 +34,24 @@ BAD = {
         "sequence_axis = 3 is no axis of input 0",
     ),
     "empty axis": (lambda: ap.check_model(nn.Linear(4, 4), x(0)), "has no position along sequence_axis = 1"),
+    "one position": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(1)),
+        "input 0 of shape .1, 1, 4. has 1 position along axis 1, so that nothing comes later; name the axis of the "
+        "positions with sequence_axis",
+    ),
+    "positions first": (
+        lambda: ap.check_model(nn.TransformerEncoderLayer(4, 2, 8), torch.randn(8, 2, 4)),
+        "TransformerEncoderLayer takes positions along axis 0 .batch_first=False.; pass sequence_axis=0, or 1 if you "
+        "do mean the batch",
+    ),
+    "positions first within": (
+        lambda: ap.check_model(nn.Sequential(nn.Linear(4, 4), nn.LSTM(4, 4)), torch.randn(8, 2, 4)),
+        "Sequential takes positions along axis 0 .batch_first=False.",
+    ),
+    "make_input given as an input": (
+        lambda: ap.check_model(nn.Linear(4, 4), lambda n: x(n), lengths=(3, 5)),
+        "input 0 is a function; pass it as make_input=, with lengths",
+    ),
     "boundary of another length": (
         lambda: ap.check_model(nn.Linear(4, 4), x(), boundary=ap.Boundary.prefix(9)),
         "boundary speaks of n = 9 positions, the sequence axis has 8",
