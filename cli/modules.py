@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -71,3 +74,28 @@ def called(build: Callable[[], Any], text: str) -> Any:
         raise ValueError(
             f"{text} raises {type(error).__name__} ({first_line(error)}); it must run without arguments"
         ) from error
+
+
+@contextmanager
+def prints_aside() -> Iterator[None]:
+    """What the code under check prints goes to standard error: standard output holds the verdict alone.
+
+    Its file is turned as well as `sys.stdout`, for what libraries in C and other processes print.
+    """
+    out = sys.stdout
+    out.flush()
+    try:
+        place, aside = out.fileno(), sys.stderr.fileno()
+        kept = os.dup(place)
+    except (OSError, io.UnsupportedOperation):  # no file behind it, as in a notebook
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    try:
+        os.dup2(aside, place)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        out.flush()
+        os.dup2(kept, place)
+        os.close(kept)

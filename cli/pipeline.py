@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from . import Format, FormatOption, accepted, app, fail, judge
-from .modules import load
+from .modules import load, prints_aside
 from .usage import first_line, in_options, shown, suggestion, whole
 
 OPTIONS = {name: f"--{name}" for name in ("time", "group", "labels", "boundary", "cuts", "workers", "seed")}
@@ -77,27 +77,28 @@ def pipeline_command(
     from ..causal.pipeline import check_pipeline
 
     accepted(accept)
-    called = load(function, "FUNCTION", _transforms)
-    files = _files(function, called, data, table or ())
-    times, groups = _columns("--time", time or (), files), _columns("--group", group or (), files)
-    tables: dict[str, Any] = {}
-    for name, path in files.items():
-        said = f"--table {name} =" if tables else "DATA ="
-        tables[name] = read_table(path, said, times.get(name, times.get("")), library)
-    with in_options(OPTIONS), progress_bar(f"checking {function}") as tick:
-        verdict = check_pipeline(
-            called,
-            tables.get("", tables),
-            time=_by_table(times, tables),
-            group=_by_table(groups, tables),
-            labels=[] if labels is None else [label.strip() for label in labels.split(",") if label.strip()],
-            boundary=boundary,
-            cuts=_cuts(cuts),
-            exact=exact,
-            workers=workers,
-            seed=seed,
-            progress=tick,
-        )
+    with prints_aside():
+        called = load(function, "FUNCTION", _transforms)
+        files = _files(function, called, data, table or ())
+        times, groups = _columns("--time", time or (), files), _columns("--group", group or (), files)
+        tables: dict[str, Any] = {}
+        for name, path in files.items():
+            said = f"--table {name} =" if tables else "DATA ="
+            tables[name] = read_table(path, said, times.get(name, times.get("")), library)
+        with in_options(OPTIONS), progress_bar(f"checking {function}") as tick:
+            verdict = check_pipeline(
+                called,
+                tables.get("", tables),
+                time=_by_table(times, tables),
+                group=_by_table(groups, tables),
+                labels=[] if labels is None else [label.strip() for label in labels.split(",") if label.strip()],
+                boundary=boundary,
+                cuts=_cuts(cuts),
+                exact=exact,
+                workers=workers,
+                seed=seed,
+                progress=tick,
+            )
     judge(verdict, output, accept)
 
 

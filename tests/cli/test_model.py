@@ -152,3 +152,29 @@ def test_the_installed_command_shows_no_traceback(folder):
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert found.returncode == 1, found.stderr
     assert "Traceback" not in found.stderr
+
+
+TALKING = """
+import torch
+print("imported")
+
+
+def build():
+    print("built")
+
+    def f(x):
+        print("called")
+        return x.cumsum(1)
+
+    return f, torch.randn(1, 8, 4)
+"""
+
+
+def test_what_the_model_prints_goes_to_standard_error(folder, attnproof):
+    (folder / "talking.py").write_text(TALKING)
+    words = ("model", "talking:build", "--format", "json")
+    done = subprocess.run([sys.executable, "-m", "attnproof.cli", *words], cwd=folder, capture_output=True, text=True)
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "PROVED"), done.stderr
+    assert done.stderr.split()[:3] == ["imported", "built", "called"]
+    code, out, err = attnproof(*words)  # in this process, whose standard output is no file
+    assert (code, json.loads(out)["status"], err.split()[0]) == (0, "PROVED", "imported")

@@ -60,10 +60,22 @@ def polars_nearest(prices, news):
 """
 
 
+TALKING = """
+import os
+print("imported")
+
+def tone(d):
+    print("called")
+    os.write(1, b"from the file\\n")
+    return d[["close"]]
+"""
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pipeline")
     (folder / "features.py").write_text(FEATURES)
+    (folder / "talking.py").write_text(TALKING)
     days = pd.date_range("2024-01-01", periods=12).strftime("%Y-%m-%d")
     table = pd.DataFrame({"day": days, "firm": ["A", "B"] * 6, "close": [float(i * i % 7) for i in range(12)]})
     table.to_csv(folder / "data.csv", index=False)
@@ -114,6 +126,14 @@ def test_verdicts_and_exit_codes(place, arguments, code, line):
     assert done.returncode == code, done.stderr
     assert line in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")])
+def test_what_the_function_prints_goes_to_standard_error(place, workers):
+    done = run(place, "talking:tone", "data.csv", "--cuts", "3", "--format", "json", "--accept", "undecided", *workers)
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "UNDECIDED"), done.stderr
+    for words in ("imported", "called", "from the file"):
+        assert f"{words}\n" in done.stderr
 
 
 def test_json_reads_back(place):
