@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {"p": "--block", "w": "--window", "stride": "--stride", "k": "--slots", "lengths": "--lengths"}
 MOST_DRAWN = 1000  # positions that a picture can still show
+CELL, WIDE_CELL = 12, 29  # bytes at the peak, measured, for each pair of a slot and a position: plain means; the others
 
 designs = typer.Typer(help="Compression designs that are safe for every n, and published ones that are not.")
 app.add_typer(designs, name="design", no_args_is_help=True)
@@ -36,7 +38,8 @@ def list_designs(output: FormatOption = Format.text) -> None:
 
     found = [(design, design.check()) for design in (build(name, 20) for name in BUILD)]
     if output is Format.json:
-        print(json.dumps([_row(design, verdict) for design, verdict in found], indent=2, ensure_ascii=False))
+        rows = [_row(design, verdict) for design, verdict in found]
+        print(json.dumps({"schema_version": 1, "designs": rows}, indent=2, ensure_ascii=False))
     else:
         for design, verdict in found:
             lines = [design.name, f"  {design.about}", f"  {verdict.headline()}"]
@@ -58,13 +61,16 @@ def show_design(
     slots: Annotated[int | None, _size("Number of dense slots.", "K")] = None,
     lengths: Annotated[str | None, typer.Option("--lengths", help="Documents' lengths, such as 5,7,4.")] = None,
     d: Annotated[int, _size("Width of a head, for the cost.", "D")] = 64,
-    save: Annotated[Path | None, typer.Option("--save", help="Write a picture, FILE.png or .svg or .pdf.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", help="Write a picture of who reads what and who sees what, FILE.png or .svg or .pdf."),
+    ] = None,
     accept: Annotated[
         str | None, typer.Option("--accept", help="Leave with 0 for these too: conditional, undecided or both.")
     ] = None,
     output: FormatOption = Format.text,
 ) -> None:
-    """One design: its proof for every n, its numbers at size N, and a picture of who reads what and who sees what."""
+    """One design: its proof for every n and its numbers at size N and, with --save, a picture of it."""
     accepted(accept)
     picture(save)
     if save is not None and n > MOST_DRAWN:
@@ -77,7 +83,9 @@ def show_design(
         fail(
             f"--lengths {shown(lengths)} are no documents over --n {n} positions; pass positive lengths that sum to {n}"
         )
-    design = _built(name, n, {"p": block, "w": window, "stride": stride, "k": slots, "lengths": sizes})
+    given = {"p": block, "w": window, "stride": stride, "k": slots, "lengths": sizes}
+    design = _built(name, n, given)
+    _fits(design, n, lambda m: _built(name, m, {**given, "lengths": None}))
     numbers = _numbers(design, n, d)
     if save is not None:
         _picture(design, n, save)
@@ -126,6 +134,37 @@ def _built(name: str, n: int, given: dict[str, Any]) -> Design:
             fail(f"{option} does not apply to design {name}; it takes {takes}")
     with in_options(OPTIONS):
         return build(name, n, **given)
+
+
+def _fits(design: Design, n: int, at: Callable[[int], Design]) -> None:
+    """Refuse, before any work, a size whose matrices the free memory cannot hold, with the largest that it can."""
+    from .cost import free_memory
+
+    free = free_memory()
+    slots, need = _memory(design, n)
+    if free is None or need <= free:
+        return
+    fits, over = 1, n  # the need grows with n
+    while over - fits > 1:
+        middle = (fits + over) // 2
+        fits, over = (middle, over) if _memory(at(middle), middle)[1] <= free else (fits, middle)
+    fail(
+        f"--n {n} needs about {need / 2**30:.1f} GiB for the matrices of {slots:,} slots, {free / 2**30:.1f} GiB are "
+        f"free; the largest n that fits is {fits}"
+    )
+
+
+def _memory(design: Design, n: int) -> tuple[int, int]:
+    """The slots at size n, and about how many bytes `_numbers` takes for them."""
+    from ..causal.family import averages
+
+    slots, family = 0, design.family
+    for level in design.levels(n):
+        using = family.concrete(n, {k: v for k, v in {**design.values, **level}.items() if k in family.parameters})
+        slots += int(family.call("slots", n, using=using))
+    plain = design.weights is averages and family.boundary is None
+    pairs = 0 if family.boundary is None else n * n  # who may see whom, where that is no triangle
+    return slots, (CELL if plain else WIDE_CELL) * slots * n + CELL * pairs
 
 
 def _row(design: Design, verdict: Verdict) -> dict[str, Any]:

@@ -23,7 +23,9 @@ def test_list_names_every_design_with_its_verdict():
 
     done = run("list", "--format", "json")
     assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    assert found["schema_version"] == 1
+    rows = found["designs"]
     assert [row["name"] for row in rows] == list(BUILD)
     assert {row["status"] for row in rows[:8]} == {"PROVED"}
     assert {row["status"] for row in rows[8:]} == {"REFUTED"}
@@ -88,6 +90,56 @@ def test_bad_arguments_get_one_sentence(arguments, sentence, tmp_path):
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def refused(monkeypatch, capsys, free: int, *arguments: str) -> str:
+    """What is said on standard error where so much memory is free; nothing is computed."""
+    import attnproof.cli as cli
+    import attnproof.cli.cost
+    import attnproof.cli.design
+
+    monkeypatch.setattr(attnproof.cli.cost, "free_memory", lambda: free)
+    monkeypatch.setattr(attnproof.cli.design, "_numbers", lambda *_: pytest.fail("the matrices were made"))
+    monkeypatch.setattr(sys, "argv", ["attnproof", "design", "show", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_sizes_beyond_the_memory_are_refused_beforehand(monkeypatch, capsys):
+    said = refused(monkeypatch, capsys, 12 * 10**6, "completed-blocks", "--n", "100000", "--block", "4")
+    # 12 bytes for each of n ⌊n/4⌋ pairs: 2000 positions make 10⁶ pairs, 2001 more.
+    assert said == (
+        "attnproof: --n 100000 needs about 27.9 GiB for the matrices of 25,000 slots, 0.0 GiB are free; "
+        "the largest n that fits is 2000\n"
+    )
+    lengths = refused(monkeypatch, capsys, 2**20, "packed-blocks", "--n", "4000", "--lengths", "2000,2000")
+    assert "; the largest n that fits is " in lengths
+    done = run("show", "dyadic", "--n", "10000000")  # on any machine
+    assert done.returncode == 2
+    assert done.stderr.startswith("attnproof: --n 10000000 needs about ")
+
+
+@pytest.mark.parametrize(
+    "name", ["completed-blocks", "dyadic", "decaying", "packed-blocks", "packed-decaying", "dense"]
+)
+def test_the_memory_is_estimated_for_the_slots_there_are(name):
+    import tracemalloc
+
+    from attnproof.causal.catalogue import build
+    from attnproof.cli.design import _memory, _numbers
+
+    design = build(name, 700)
+    slots, need = _memory(design, 700)
+    tracemalloc.start()
+    try:
+        numbers = _numbers(design, 700, 64)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert numbers["slots"] == slots
+    assert peak <= 1.15 * need + 2**20
 
 
 def test_export_writes_every_question(tmp_path):
