@@ -40,7 +40,8 @@ class Stored:
         listed = ", ".join(map(repr, self.keys[:12])) + (", …" if len(self.keys) > 12 else "")
         if self.keys == ("",):
             if key:
-                raise ValueError(f"{option} {key!r} does not apply to {self.path}, which holds one array; leave it out")
+                remedy = "save both in one .npz" if option == "--keys-from" else "leave it out"
+                raise ValueError(f"{option} {key!r} does not apply to {self.path}, which holds one array; {remedy}")
             return self.load("")
         if key is None:
             if len(self.keys) == 1:

@@ -44,7 +44,8 @@ def verify(
     from ..proofs.claim import registry
     from ..proofs.verify import as_json
 
-    chosen = [claim_named(name) for name in claims or ()] or list(registry().values())
+    named = {claim.id: claim for claim in map(claim_named, claims or ())}  # one that is named twice counts once
+    chosen = list(named.values()) or list(registry().values())
     statuses = accepted(accept)
     scale = None if backend is None and device is None and n is None else scale_on(backend or "numpy", device, n)
     rows = _run_all([c.id for c in chosen], digits=precision, kernel=kernel, scale=scale)

@@ -34,6 +34,16 @@ def run(monkeypatch, capsys):
     return call
 
 
+def test_the_keys_projection_comes_from_the_same_file(run, tmp_path):
+    for name in ("F", "E"):
+        np.save(tmp_path / f"{name}.npy", HALF)
+    F, E = tmp_path / "F.npy", tmp_path / "E.npy"
+    said = f"attnproof: --keys-from {str(E)!r} does not apply to {F}, which holds one array; save both in one .npz\n"
+    assert run("check", F, "--keys-from", E) == (2, "", said)
+    said = f"attnproof: --key 'F' does not apply to {F}, which holds one array; leave it out\n"
+    assert run("check", F, "--key", "F") == (2, "", said)
+
+
 def test_the_three_verdicts_and_their_codes(run, tmp_path):
     file = tmp_path / "f.npy"
     np.save(file, HALF)

@@ -63,6 +63,18 @@ def test_digits_come_out_of_an_enclosure_as_many_as_asked(monkeypatch):
     assert f"y = {y[:60]}" in detail
 
 
+def test_a_claim_named_twice_counts_once(monkeypatch):
+    done = run(monkeypatch, "verify", "T3", "t1", "T1", "3", "--format", "json")
+    assert [c["id"] for c in json.loads(done.out)["claims"]] == ["T3", "T1"]
+    assert "1 proved;" in run(monkeypatch, "verify", "T1", "T1").out
+
+
+def test_the_marker_of_claims_names_a_page_that_exists(pytestconfig):
+    line = next(text for text in pytestconfig.getini("markers") if text.startswith("claim("))
+    assert line.startswith("claim(*ids): the claims of docs/theory.md that a test checks; ")
+    assert (pytestconfig.rootpath / "docs" / "theory.md").is_file()
+
+
 def test_the_table_names_everything(monkeypatch):
     done = run(monkeypatch, "verify", "T3", "T18")
     assert done.code == 0
