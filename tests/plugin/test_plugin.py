@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from needs import need
@@ -136,6 +137,24 @@ def test_it(assert_prefix_safe):
     assert "--attnproof-report=report.json cannot be written (Is a directory); name another file" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
     assert not (tmp_path / "report.json.part").exists()
+
+
+def test_what_passes_by_default_is_what_the_page_says():
+    import inspect
+
+    import attnproof
+
+    file = Path(__file__).parents[2] / "docs" / "in-ci.md"
+    if not file.is_file():
+        pytest.skip("docs is not part of this installation")
+    page = " ".join(file.read_text(encoding="utf-8").split())
+    assert "By default only PROVED passes; for `assert_no_lookahead` UNDECIDED passes too" in page
+    for name, passes in {
+        "assert_prefix_safe": ("PROVED",),
+        "assert_causal": ("PROVED",),
+        "assert_no_lookahead": ("PROVED", "UNDECIDED"),
+    }.items():
+        assert inspect.signature(getattr(attnproof, name)).parameters["accept"].default == passes
 
 
 def test_wrong_markers_are_refused(tmp_path):
