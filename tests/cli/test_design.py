@@ -42,6 +42,12 @@ def test_show_proves_prints_and_draws(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_picture_is_promised_for_save_only():
+    said = " ".join(run("show", "--help").stdout.split())
+    assert "One design: its proof for every n and its numbers at size N and, with --save, a picture of it." in said
+    assert "Write a picture of who reads what and who sees what" in said
+
+
 def test_show_refutes_published_designs():
     done = run("show", "triangular-scores", "--n", "8", "--slots", "3", "--format", "json")
     assert done.returncode == 1
