@@ -378,10 +378,14 @@ def _shown(values: list[int], most: int = 6) -> str:
     return shown if len(values) <= most else f"{shown}, … ({len(values)})"
 
 
-def boundary_or_prefix(boundary: Boundary | None, n: int, queries: int | None = None) -> Boundary:
-    """The boundary given, or the prefix boundary for None; ValueError when its sizes are not n and `queries`."""
+def boundary_or_prefix(boundary: Boundary | str | None, n: int, queries: int | None = None) -> Boundary:
+    """The boundary given (a text is read by `Boundary.parse`), or the prefix boundary for None; ValueError when its
+    sizes are not n and `queries`.
+    """
     if boundary is None:
         return Boundary.prefix(n, queries)
+    if isinstance(boundary, str):
+        boundary = Boundary.parse(boundary, n)
     if not isinstance(boundary, Boundary):
         raise TypeError(
             f"boundary must be a Boundary, not {type(boundary).__name__}; build one, e.g. Boundary.prefix(n)"

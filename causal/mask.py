@@ -99,7 +99,7 @@ class SafeMask:
 
 
 def largest_safe_mask(
-    F: Any, E: Any = None, *, layout: str | None = None, boundary: Boundary | None = None
+    F: Any, E: Any = None, *, layout: str | None = None, boundary: Boundary | str | None = None
 ) -> SafeMask:
     """The largest mask under which the projections pass the support criterion (T13).
 
@@ -142,7 +142,7 @@ def read_pair(F: Any, E: Any, layout: str | None) -> list[Entries]:
 
 
 def nearest_safe_projection(
-    F: Any, *, layout: str | None = None, visible: Any, boundary: Boundary | None = None
+    F: Any, *, layout: str | None = None, visible: Any, boundary: Boundary | str | None = None
 ) -> Any:
     """The nearest matrix to F (in every entrywise norm) that passes the support criterion under a mask.
 

@@ -46,7 +46,7 @@ def check_projection(
     *,
     layout: str | None = None,
     visible: Any = None,
-    boundary: Boundary | None = None,
+    boundary: Boundary | str | None = None,
     tolerance: float = 0,
 ) -> Verdict:
     """Whether a head with values F V and keys E K gives every query only what the boundary allows it.
@@ -56,8 +56,8 @@ def check_projection(
     floats are taken exactly. r = 0 is `PROVED` with every query starved, n = 0 is `PROVED` because nothing can be read.
 
     `visible`: None (every query sees every slot), a boolean (queries, r) array, True for visible, an additive bias of
-    that shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: None is the prefix
-    boundary.
+    that shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: a `Boundary`, a
+    text such as "strict" or "lag:2", or None for the prefix boundary.
     `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
     within it.
 
@@ -100,7 +100,7 @@ def assert_prefix_safe(
     *,
     layout: str | None = None,
     visible: Any = None,
-    boundary: Boundary | None = None,
+    boundary: Boundary | str | None = None,
     tolerance: float = 0,
     accept: Sequence[str] = ("PROVED",),
     suppress: str | None = None,

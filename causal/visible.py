@@ -174,7 +174,7 @@ def queries_of(given: np.ndarray | SafeMask | str | None) -> int | None:
     return given.shape[0] if isinstance(given, np.ndarray) else given.queries
 
 
-def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | None, n: int) -> Boundary:
+def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | str | None, n: int) -> Boundary:
     """The boundary asked for, the prefix boundary otherwise, checked against the sizes of projection and mask."""
     from .boundary import boundary_or_prefix
     from .mask import SafeMask

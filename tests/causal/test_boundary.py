@@ -152,7 +152,7 @@ def test_a_wrong_notation_is_named(text, sentence):
             r"shape \(1, 2\) and dtype int64; pass a \(queries, n\) array",
         ),
         (lambda: Boundary.from_dict({"kind": "x", "n": 1, "queries": 1}), ValueError, "kind = 'x' is not a boundary"),
-        (lambda: boundary_or_prefix("prefix", 3), TypeError, "boundary must be a Boundary, not str; build one"),
+        (lambda: boundary_or_prefix(7, 3), TypeError, "boundary must be a Boundary, not int; build one"),
         (lambda: boundary_or_prefix(Boundary.prefix(3), 4), ValueError, "n = 3 positions, the projection has n = 4"),
         (
             lambda: boundary_or_prefix(Boundary.prefix(4), 4, 2),

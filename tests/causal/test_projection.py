@@ -469,6 +469,14 @@ def test_a_short_type_sums_what_it_rounds_to_zero():
     assert (low.softmax(-1)[:, :8] != lower.softmax(-1)[:, :8]).any()
 
 
+def test_a_boundary_may_be_a_text():
+    F = [[1.0, 0, 0, 0]]
+    for text, boundary in {"strict": Boundary.strict(4), "lag:2": Boundary.lagged(4, 2), "prefix": None}.items():
+        assert check_projection(F, boundary=text).status == check_projection(F, boundary=boundary).status
+    with pytest.raises(ValueError, match="boundary"):
+        check_projection(F, boundary="strcit")
+
+
 # -- sizes, masks and words -------------------------------------------------------------------------------------------
 
 
@@ -534,8 +542,8 @@ def test_masks_and_boundaries_that_disagree():
         check_projection(F, visible=np.ones((3, 2), bool), boundary=Boundary.prefix(4))
     with pytest.raises(ValueError, match="boundary speaks of n = 5 positions, the projection has n = 4"):
         check_projection(F, boundary=Boundary.prefix(5))
-    with pytest.raises(TypeError, match="boundary must be a Boundary, not str"):
-        check_projection(F, boundary="prefix")
+    with pytest.raises(TypeError, match="boundary must be a Boundary, not int"):
+        check_projection(F, boundary=3)
     with pytest.raises(ValueError, match="visible is a mask over 3 slots, the projection has r = 2"):
         check_projection(F, visible=largest_safe_mask(np.zeros((3, 4))))
 
