@@ -158,7 +158,7 @@ def show(rows: list[dict[str, Any]], measured: bool) -> None:
     show_table(counts, 130)
     out.print("Arithmetic breaks even at r = n/2; a smaller array is not a measured speed-up.")
     if measured:
-        out.print("\nMilliseconds here: measured (predicted from this machine's arithmetic and memory rates)")
+        out.print("\nMilliseconds here: measured (predicted: multiply–adds and bytes per second)")
         show_table(_times(rows), 130)
 
 

@@ -34,7 +34,7 @@ def test_measured_table_and_picture(tmp_path):
     need("matplotlib")
     done = run("--n", "16,32", "--r", "4", "--d", "2", "--measure", "--save", str(tmp_path / "cost.png"))
     assert done.returncode == 0, done.stderr
-    assert "measured (predicted from this machine's arithmetic and memory rates)" in done.stdout
+    assert "measured (predicted: multiply–adds and bytes per second)" in done.stdout
     assert (tmp_path / "cost.png").read_bytes().startswith(b"\x89PNG")
 
 
