@@ -186,6 +186,7 @@ def _slowly(block):
 
 
 def test_files_that_hold_no_array_of_that_shape(tmp_path):
+    need("dask")
     scalar, empty, several = tmp_path / "scalar.npy", tmp_path / "empty.npy", tmp_path / "several.npz"
     np.save(scalar, np.float64(3))
     np.save(empty, np.zeros((0, 3)))
