@@ -7,7 +7,6 @@ While a model is replayed, each element therefore starts a generator of its own,
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 NAMES = ("poisson", "binomial", "_standard_gamma", "_sample_dirichlet", "rrelu_with_noise", "rrelu_with_noise_")
@@ -22,15 +21,10 @@ def is_steered(function: Any) -> bool:
 def apart() -> Any:
     """The dispatch mode that gives each element of such a draw its own stream."""
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Apart(TorchDispatchMode):
-        supports_higher_order_operators = True
+    from .trace.mode import Mode
 
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
-
+    class Apart(Mode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if not is_steered(func):
                 return func(*args, **(kwargs or {}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -99,21 +98,16 @@ def uncompiled() -> Iterator[None]:
 def widening() -> Any:
     """The dispatch mode that turns every smaller float, and every request for one, into double precision."""
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_map
+
+    from .trace.mode import Mode
 
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return wider(value)
         return _wide_dtype(value) if isinstance(value, torch.dtype) else value
 
-    class Widening(TorchDispatchMode):
-        supports_higher_order_operators = True
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
-
+    class Widening(Mode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if not hasattr(func, "_schema"):  # a higher-order operator, whose branches run under this mode, too
                 return func(*tree_map(widen, args), **tree_map(widen, kwargs or {}))

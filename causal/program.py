@@ -6,7 +6,6 @@ input is taken away here: random numbers, training flags, buffers that a call re
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -304,19 +303,15 @@ def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tens
 
 def _watcher(x: Tensor) -> Any:
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_iter
 
-    class Watcher(TorchDispatchMode):
-        supports_higher_order_operators = True
+    from .trace.mode import Mode
+
+    class Watcher(Mode):
         epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
         random = False
         steered = False  # an operation drew as many random numbers as its values asked for
         vocabulary: int | None = None
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from . import MaskCondition, Operation, Read, handlers, signs
 from .arrivals import is_new
@@ -19,6 +18,7 @@ from .domain import FIXED, VARIES, Shadow, coarsen, join_all, uniform
 from .elementwise import KEEP_ZERO
 from .flow import Flow
 from .memory import Memory, overlap
+from .mode import Mode
 from .places import Places
 from .registry import Rule
 from .tree import leaves
@@ -67,14 +67,8 @@ ZERO_FROM_ZERO -= {"aten.gelu", "aten.silu", "aten.mish", "aten.hardswish", "ate
 DIRECT = {"aten.copy_", "aten.fill_", "aten.zero_"}
 
 
-class Tracer(TorchDispatchMode):
+class Tracer(Mode):
     """The mode under which the model runs."""
-
-    supports_higher_order_operators = True
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return "torch._dynamo" in sys.modules  # otherwise the first use would import it, which takes seconds
 
     def __init__(
         self, last: int, policy: Mapping[str, Any], rules: Sequence[Rule], places: Places, flow: Flow | None
