@@ -133,8 +133,7 @@ have UU' : U'^T *m U' = 1%:M by rewrite trmx_mul -mulmxA (mulmxA P^T) PP mul1mx 
 have VV' : V'^T *m V' = 1%:M by rewrite trmx_mul -mulmxA (mulmxA Q^T) QQ mul1mx orthogonal_block.
 have A_eq : A = U' *m diag_mx w *m V'^T.
   have -> : A = P *m B *m Q^T by rewrite !mulmxA PP' mul1mx -mulmxA QQ' mulmx1.
-  rewrite B_split rest diag_mx_row trmx_mul !mulmxA; congr (_ *m Q^T); rewrite -!mulmxA; congr (P *m _).
-  by have := conjugate_block V2 U2 (diag_mx t1) 0 0 (diag_mx c); rewrite mul0mx mulmx0 -!mulmxA => <-.
+  by rewrite B_split rest border_diag trmx_mul !mulmxA; congr (_ *m Q^T); rewrite -!mulmxA; congr (P *m _).
 have X_trunc : X = U' *m (diag_mx w *m pid_mx r) *m V'^T.
   have -> : diag_mx w *m pid_mx r = block_mx (diag_mx t1) 0 0 0 :> 'M_(r + m).
     by rewrite diag_mx_row pid_mx_block mulmx_block !mulmx0 !mul0mx !mulmx1 !addr0.

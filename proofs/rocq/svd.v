@@ -64,10 +64,8 @@ have [H_sym HH _] := H_reflects; have [K_sym KK _] := K_reflects.
 have [U [V [t [rest UU VV t_ge0]]]] := IH (drsubmx (H *m A *m K : 'M_(1 + n))).
 pose bordered (W : 'M[R]_n) : 'M[R]_(1 + n) := block_mx 1%:M 0 0 W.
 exists (H *m bordered U), (K *m bordered V), (row_mx (const_mx s : 'rV_1) t); split.
-- rewrite {1}A_eq rest trmx_mul K_sym !mulmxA; congr (_ *m K); rewrite -!mulmxA; congr (H *m _).
-  have -> : diag_mx (row_mx (const_mx s : 'rV_1) t) = block_mx s%:M 0 0 (diag_mx t) :> 'M_(1 + n).
-    by rewrite diag_mx_row diag_const_mx.
-  by have := conjugate_block V U (s%:M : 'M_1) 0 0 (diag_mx t); rewrite mul0mx mulmx0 -!mulmxA => <-.
+- rewrite {1}A_eq rest -diag_const_mx trmx_mul K_sym !mulmxA; congr (_ *m K); rewrite -!mulmxA; congr (H *m _).
+  by have := border_diag V U (const_mx s : 'rV_1) t; rewrite -!mulmxA.
 - by rewrite trmx_mul H_sym -mulmxA (mulmxA H) HH mul1mx; exact: (@orthogonal_block _ 1).
 - by rewrite trmx_mul K_sym -mulmxA (mulmxA K) KK mul1mx; exact: (@orthogonal_block _ 1).
 by move=> i; rewrite mxE; case: splitP => j _ //; rewrite mxE.

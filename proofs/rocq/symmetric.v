@@ -189,6 +189,12 @@ Proof.
 by rewrite tr_block_mx !trmx0 trmx1 !mulmx_block !mulmx1 !mul1mx !mulmx0 !mul0mx !addr0 !add0r.
 Qed.
 
+(** So a decomposition of the lower right block is one of the whole matrix. *)
+Lemma border_diag m n (V W : 'M[R]_n) (a : 'rV[R]_m) (d : 'rV[R]_n) :
+  block_mx (diag_mx a) 0 0 (W *m diag_mx d *m V^T) =
+    block_mx 1%:M 0 0 W *m diag_mx (row_mx a d) *m (block_mx 1%:M 0 0 V)^T.
+Proof. by rewrite diag_mx_row conjugate_block mul0mx mulmx0. Qed.
+
 Lemma orthogonal_block m n (W : 'M[R]_n) : W^T *m W = 1%:M ->
   (block_mx (1%:M : 'M_m) 0 0 W)^T *m block_mx (1%:M : 'M_m) 0 0 W = 1%:M.
 Proof.
@@ -253,11 +259,8 @@ have [|W' [d' [WW' W_eq']]] := IH (rest (H *m M *m H)).
 pose Q : 'M[R]_(1 + n) := block_mx 1%:M 0 0 W'.
 exists (H *m Q), (row_mx (const_mx x : 'rV_1) d'); split.
   by rewrite trmx_mul H_sym -mulmxA (mulmxA H) HH mul1mx; exact: (@orthogonal_block 1).
-rewrite {1}M_eq -/(rest _) W_eq' trmx_mul H_sym !mulmxA; congr (_ *m H).
-rewrite -!mulmxA; congr (H *m _).
-have -> : diag_mx (row_mx (const_mx x : 'rV_1) d') = block_mx x%:M 0 0 (diag_mx d') :> 'M_(1 + n).
-  by rewrite diag_mx_row diag_const_mx.
-by have := conjugate_block W' W' (x%:M : 'M_1) 0 0 (diag_mx d'); rewrite mul0mx mulmx0 -!mulmxA => <-.
+rewrite {1}M_eq -/(rest _) W_eq' -diag_const_mx trmx_mul H_sym !mulmxA; congr (_ *m H).
+by rewrite -!mulmxA; congr (H *m _); have := border_diag W' W' (const_mx x : 'rV_1) d'; rewrite -!mulmxA.
 Qed.
 
 End Spectrum.
