@@ -62,3 +62,19 @@ def test_values_that_matter_are_a_condition(name):
 def test_zeros_that_matter_are_a_condition(name):
     verdict = ap.check_model(Gated(*ZEROS[name]), torch.randn(1, N, 2))
     assert [c.text for c in verdict.conditions] == ["the zeros among the parameters stay zero: gate, weight"]
+
+
+def test_parameters_that_make_no_constant_are_no_condition():
+    """Scores made of weights are masked and their zeros used, but those zeros are the mask's; the gate's are its own."""
+
+    class Attending(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gate, self.score = nn.Parameter(torch.zeros(())), nn.Linear(2, 2)
+
+        def forward(self, x):
+            x = x + self.gate * self.score(x).flip(1)
+            return (self.score(x) @ x.mT).masked_fill(FUTURE, -math.inf).softmax(-1) @ x
+
+    verdict = ap.check_model(Attending(), torch.randn(1, N, 2))
+    assert [c.text for c in verdict.conditions] == ["the zeros among the parameters stay zero: gate"]
