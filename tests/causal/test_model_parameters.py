@@ -65,7 +65,7 @@ def test_zeros_that_matter_are_a_condition(name):
 
 
 def test_parameters_that_make_no_constant_are_no_condition():
-    """Scores made of weights are masked and their zeros used, but those zeros are the mask's; the gate's are its own."""
+    """Scores made of weights are masked, and the zeros used are the mask's; the gate's zero is its own."""
 
     class Attending(nn.Module):
         def __init__(self):
