@@ -12,22 +12,23 @@ The names below are what other projects import. They load lazily, so that `impor
 'PROVED'
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .lazy import face
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "check_projection": "causal.projection",
-    "assert_prefix_safe": "causal.projection",
-    "nearest_safe_projection": "causal.mask",
-    "largest_safe_mask": "causal.mask",
-    "SafeMask": "causal.mask",
-    "check_family": "causal.family",
-    "check_model": "causal.model",
-    "assert_causal": "causal.model",
-    "check_pipeline": "causal.pipeline",
-    "assert_no_lookahead": "causal.pipeline",
+_HOMES = {
+    "check_projection": "causal.projection.check",
+    "assert_prefix_safe": "causal.projection.check",
+    "nearest_safe_projection": "causal.projection.mask",
+    "largest_safe_mask": "causal.projection.mask",
+    "SafeMask": "causal.projection.visible",
+    "check_family": "causal.design.check",
+    "check_model": "causal.model.check",
+    "assert_causal": "causal.model.check",
+    "check_pipeline": "causal.pipeline.check",
+    "assert_no_lookahead": "causal.pipeline.check",
     "Boundary": "causal.boundary",
     "Verdict": "causal.verdict",
     "Status": "causal.verdict",
@@ -36,29 +37,24 @@ _HOME = {
     "NotProvedError": "causal.verdict",
 }
 
-__all__ = [*_HOME, "__version__"]
+__all__ = [*_HOMES, "__version__"]
 
 if TYPE_CHECKING:
     from .causal.boundary import Boundary as Boundary
-    from .causal.mask import SafeMask as SafeMask
-    from .causal.mask import largest_safe_mask as largest_safe_mask
-    from .causal.mask import nearest_safe_projection as nearest_safe_projection
-    from .causal.projection import assert_prefix_safe as assert_prefix_safe
-    from .causal.projection import check_projection as check_projection
+    from .causal.design.check import check_family as check_family
+    from .causal.model.check import assert_causal as assert_causal
+    from .causal.model.check import check_model as check_model
+    from .causal.pipeline.check import assert_no_lookahead as assert_no_lookahead
+    from .causal.pipeline.check import check_pipeline as check_pipeline
+    from .causal.projection.check import assert_prefix_safe as assert_prefix_safe
+    from .causal.projection.check import check_projection as check_projection
+    from .causal.projection.mask import largest_safe_mask as largest_safe_mask
+    from .causal.projection.mask import nearest_safe_projection as nearest_safe_projection
+    from .causal.projection.visible import SafeMask as SafeMask
     from .causal.verdict import NotProvedError as NotProvedError
     from .causal.verdict import PrefixLeakError as PrefixLeakError
     from .causal.verdict import Status as Status
     from .causal.verdict import Verdict as Verdict
     from .causal.verdict import Witness as Witness
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'attnproof' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+else:  # a static reader must not take every name for one that a function may give
+    __getattr__, __dir__ = face(__name__, _HOMES)

@@ -30,12 +30,12 @@ from attnproof.numeric.enclosure import (
     ball_matrix,
     ball_scores,
     ball_softmax,
-    exact_matrix,
     frobenius,
     precision,
     singular_values,
 )
 from attnproof.numeric.error import certified_error, compression_error
+from attnproof.numeric.exact import exact_matrix
 from attnproof.numeric.optimum import projection_error, truncation_error
 from attnproof.numeric.rank import mixing_rank
 from attnproof.numeric.retention import certified_span_retention, exact_leverage, leverage, span_retention

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from .spans import shown as spans
+
 if TYPE_CHECKING:
     from .verdict import Verdict
 
@@ -32,7 +34,7 @@ def rows(verdict: Verdict) -> list[tuple[str, str]]:
             ("leak bound", f"{bound.values:.6g} per unit of value, {bound.keys:.6g} per unit of score and of |V|")
         )
     if len(verdict.starved):
-        found.append(("starved queries", _spans(verdict.starved)))
+        found.append(("starved queries", spans(verdict.starved)))
     if verdict.boundary is not None:
         found.append(("boundary", verdict.boundary.describe()))
     if verdict.claims:
@@ -72,7 +74,7 @@ def paragraph(verdict: Verdict) -> str:
             f"{b.keys:.6g} per unit of its score and of |V|."
         )
     if len(verdict.starved):
-        sentences.append(f"Queries that see nothing: {_spans(verdict.starved)}.")
+        sentences.append(f"Queries that see nothing: {spans(verdict.starved)}.")
     done = [f"{e.kind} ({e.detail})" for e in verdict.evidence if e.ok]
     if done:
         sentences.append(f"Evidence: {'; '.join(done)}.")
@@ -115,12 +117,3 @@ def html(verdict: Verdict) -> str:
         f"<div style='border-left:4px solid {colour};padding-left:0.8em'>"
         f"<b style='color:{colour}'>{escape(verdict.headline())}</b><table>{body}</table></div>"
     )
-
-
-def _spans(numbers: Any, most: int = 6) -> str:
-    """Ascending whole numbers as '0–3, 7, …'."""
-    from .verdict import _runs
-
-    runs = _runs(numbers)
-    shown = [str(a) if past == a + 1 else f"{a}–{past - 1}" for a, past in runs[:most]]
-    return ", ".join([*shown, f"… ({len(runs)} runs)"] if len(runs) > most else shown)

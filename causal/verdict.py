@@ -15,6 +15,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
+from .spans import Runs, spans_of
+
 SCHEMA_VERSION = 1
 
 EVIDENCE_KINDS = (
@@ -71,10 +73,10 @@ class Witness:
 
     kind: ClassVar[str] = ""
     _homes: ClassVar[dict[str, str]] = {
-        "projection": ".witness",
-        "family": ".family",
-        "model": ".model",
-        "pipeline": ".pipeline",
+        "projection": ".projection.witness",
+        "family": ".design.witness",
+        "model": ".model.witness",
+        "pipeline": ".pipeline.witness",
     }
     _classes: ClassVar[dict[str, type[Witness]]] = {}
 
@@ -234,7 +236,7 @@ class Verdict:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the verdict (matplotlib axes); what is drawn depends on the subject."""
-        homes = {"model": ".model_picture", "projection": ".picture"}
+        homes = {"model": ".model.picture", "projection": ".projection.picture"}
         if self.subject not in homes:
             raise ValueError(f"subject = {self.subject!r} has no picture; print the verdict instead")
         return import_module(homes[self.subject], __package__).plot(self, axes)
@@ -246,7 +248,7 @@ class Verdict:
         data: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
         for f in fields(self):
             data[f.name] = _plain(getattr(self, f.name))
-        data["starved"] = [list(run) for run in _runs(self.starved)]
+        data["starved"] = [list(run) for run in spans_of(self.starved)]
         data["boundary"] = None if self.boundary is None else self.boundary.to_dict()
         return data
 
@@ -258,7 +260,6 @@ class Verdict:
     def from_json(cls, text: str) -> Verdict:
         """The verdict that `to_json` wrote; ValueError when the schema version is another."""
         from .boundary import Boundary
-        from .runs import Runs
 
         data = json.loads(text)
         version = data.pop("schema_version", None)
@@ -287,13 +288,6 @@ class Verdict:
                 ),
             }
         )
-
-
-def _runs(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Ascending whole numbers as runs (first, past the last)."""
-    from .runs import Runs
-
-    return (numbers if isinstance(numbers, Runs) else Runs.of(numbers)).runs
 
 
 def _plain(value: Any) -> Any:

@@ -152,7 +152,7 @@ def _closed_pipe() -> int:
 
 def _told(error: Exception) -> str:
     """An error as one line; what nobody foresaw asks for a report."""
-    from ..numeric.libraries import remedy
+    from ..libraries import remedy
 
     said = " ".join(str(error).split())
     if isinstance(error, UsageProblem):

@@ -48,9 +48,9 @@ def check(
 ) -> None:
     """Prove or refute that a projection gives no query what its boundary forbids, and show the leak if there is one."""
     from ..causal.boundary import Boundary
-    from ..causal.mask import read_pair
-    from ..causal.projection import check_projection
-    from ..causal.visible import queries_of, read_visible
+    from ..causal.projection.check import check_projection
+    from ..causal.projection.entries import read_pair
+    from ..causal.projection.visible import queries_of, read_visible
     from .files import open_file
     from .model import quiet_progress
 
@@ -90,9 +90,9 @@ def _kernel(values: Any, keys: Any, layout: str | None, mask: Any, verdict: Verd
     """What the Rocq kernel says about the same head; a contradiction is a fault of attnproof and ends the run."""
     import numpy as np
 
-    from ..causal.mask import read_pair
-    from ..causal.support import supports
-    from ..causal.visible import read_visible, visible_to
+    from ..causal.projection.entries import read_pair
+    from ..causal.projection.support import supports
+    from ..causal.projection.visible import read_visible, visible_to
 
     try:
         from ..proofs.differential import kernel_evidence

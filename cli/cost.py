@@ -189,7 +189,7 @@ def _times(rows: list[dict[str, Any]]) -> Table:
 
 def draw(rows: list[dict[str, Any]], path: Path, measured: bool) -> None:
     """Seconds (or multiply–adds) against n, both axes logarithmic."""
-    from ..numeric.libraries import library
+    from ..libraries import library
 
     library("matplotlib", "a picture")
     from matplotlib.figure import Figure

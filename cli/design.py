@@ -15,7 +15,7 @@ from .layout import hanging
 from .usage import in_options, picture, shown, whole
 
 if TYPE_CHECKING:
-    from ..causal.design import Design
+    from ..causal.design.design import Design
     from ..causal.verdict import Verdict
 
 OPTIONS = {"p": "--block", "w": "--window", "stride": "--stride", "k": "--slots", "lengths": "--lengths"}
@@ -34,7 +34,7 @@ def _size(text: str, metavar: str, least: int = 1) -> Any:
 @designs.command("list")
 def list_designs(output: FormatOption = Format.text) -> None:
     """Every design with its verdict for all n, its staleness, the window that it needs and its cost."""
-    from ..causal.catalogue import BUILD, build
+    from ..causal.design.catalogue import BUILD, build
 
     found = [(design, design.check()) for design in (build(name, 20) for name in BUILD)]
     if output is Format.json:
@@ -112,7 +112,7 @@ def export_designs(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help
 
 def smtlib_texts() -> dict[str, str]:
     """File names and SMT-LIB texts of every question about every ready design, as the solvers decided it."""
-    from ..causal.catalogue import BUILD, build
+    from ..causal.design.catalogue import BUILD, build
 
     texts = {}
     for name in BUILD:
@@ -125,7 +125,7 @@ def smtlib_texts() -> dict[str, str]:
 
 def _built(name: str, n: int, given: dict[str, Any]) -> Design:
     """The design, or an error that names options, not the parameters of the Python functions behind them."""
-    from ..causal.catalogue import BUILD, build
+    from ..causal.design.catalogue import BUILD, build
 
     wanted = inspect.signature(BUILD[name]).parameters if name in BUILD else OPTIONS
     for key, option in OPTIONS.items():
@@ -156,7 +156,7 @@ def _fits(design: Design, n: int, at: Callable[[int], Design]) -> None:
 
 def _memory(design: Design, n: int) -> tuple[int, int]:
     """The slots at size n, and about how many bytes `_numbers` takes for them."""
-    from ..causal.family import averages
+    from ..causal.design.family import averages
 
     slots, family = 0, design.family
     for level in design.levels(n):
@@ -199,6 +199,6 @@ def _numbers(design: Design, n: int, d: int) -> dict[str, int | str]:
 
 
 def _picture(design: Design, n: int, save: Path) -> None:
-    from ..causal.design import draw
+    from ..causal.design.picture import draw
 
     draw(design, n).savefig(save, dpi=110)

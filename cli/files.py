@@ -154,7 +154,7 @@ def _bfloat16(path: Path, key: str) -> Any:
     """A bfloat16 tensor as float32, whose upper half it is, marked as bfloat16."""
     import json
 
-    from ..causal.entries import Labelled
+    from ..causal.projection.entries import Labelled
 
     with path.open("rb") as file:  # safe_open has validated the header already
         length = int.from_bytes(file.read(8), "little")
@@ -168,7 +168,7 @@ def _bfloat16(path: Path, key: str) -> Any:
 def _torch(path: Path) -> Stored:
     import pickle
 
-    from ..numeric.libraries import library
+    from ..libraries import library
 
     torch = library("torch", f"reading {path}")
 

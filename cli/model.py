@@ -58,7 +58,7 @@ def model_command(
     accept: Annotated[str | None, typer.Option(help="conditional, undecided or both: also exit with 0.")] = None,
 ) -> None:
     """Prove by one abstract pass that no output looks ahead, or refute it with a witness that replays."""
-    from ..causal.model import check_model
+    from ..causal.model.check import check_model
 
     accepted(accept)
     picture(save, (*PICTURES, ".html"))
@@ -82,7 +82,7 @@ def model_command(
                 parameters="stored" if stored else None,
             )
     if save is not None:
-        from ..causal.model_picture import save as write
+        from ..causal.model.picture import save as write
 
         write(verdict, save)
     judge(verdict, output, accept)

@@ -57,7 +57,7 @@ def _module(name: str) -> Any:
             raise ValueError(
                 f"MODULE = {shown(name)} is not found; run where it can be imported, or give the path of its file"
             ) from None
-        from ..numeric.libraries import remedy
+        from ..libraries import remedy
 
         raise ImportError(f"MODULE = {shown(name)} needs {missing}; {remedy(missing)}", name=missing) from None
     except (Exception, SystemExit) as error:

@@ -74,7 +74,7 @@ def pipeline_command(
     ] = None,
 ) -> None:
     """Cut the table, take the future away or replace it, and see whether settled rows change."""
-    from ..causal.pipeline import check_pipeline
+    from ..causal.pipeline.check import check_pipeline
 
     accepted(accept)
     with prints_aside():
@@ -134,7 +134,7 @@ def _files(function: str, called: Any, data: str, others: Collection[str]) -> di
 
 def _parameters(called: Any) -> tuple[list[str], bool]:
     """The parameters that a function takes by name, and whether it takes others as well (or does not tell)."""
-    from ..causal.replays import as_function
+    from ..causal.pipeline.functions import as_function
 
     try:
         parameters = inspect.signature(as_function(called)).parameters.values()
@@ -174,7 +174,7 @@ def read_table(path: Path, said: str, time: str | None, library: str) -> Any:
 
     `said` is how errors name the argument that gave the path.
     """
-    from ..numeric.libraries import library as find
+    from ..libraries import library as find
     from .files import readable
 
     if library not in ("pandas", "polars"):

@@ -57,7 +57,7 @@ def projection(file: Path, key: str | None, layout: str | None) -> Any:
     """F from the file, slots first, as float64."""
     import numpy as np
 
-    from ..causal.mask import read_pair
+    from ..causal.projection.entries import read_pair
     from .files import open_file
 
     with in_options({"layout": "--layout"}):
@@ -103,7 +103,7 @@ def show(found: dict[str, Any]) -> None:
 
 def draw(found: dict[str, Any], path: Path) -> None:
     """Leverage per position, the span shaded, the average r/n dotted."""
-    from ..numeric.libraries import library
+    from ..libraries import library
 
     library("matplotlib", "a picture")
     from matplotlib.figure import Figure

@@ -152,7 +152,7 @@ def _namespace(backend: str) -> Any:
     """The array-API namespace of a library, imported only now."""
     from importlib import import_module
 
-    from ..numeric.libraries import library
+    from ..libraries import library
 
     found = library({"jax": "jax.numpy", "dask": "dask.array"}.get(backend, backend), f"--backend {backend}")
     if backend == "jax":

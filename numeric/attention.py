@@ -54,10 +54,11 @@ def slot_weights(Q: Any, K: Any, E: Any, bias: Any = None) -> Any:
     [[0.1824, 0.8176]]
     """
     _, (Q, K, E, bias) = read(SHAPES, Q=Q, K=K, E=E, bias=bias, open_below=("bias",))
-    return _slot_weights(Q, K, E, bias)
+    return weights_of_read(Q, K, E, bias)
 
 
-def _slot_weights(Q: Any, K: Any, E: Any, bias: Any) -> Any:
+def weights_of_read(Q: Any, K: Any, E: Any, bias: Any) -> Any:
+    """`slot_weights` of arrays that `arrays.read` has already read and made to agree."""
     xp = compat.array_namespace(Q)
     s = scores(Q, xp.matmul(E, K))
     return softmax(s if bias is None else s + bias)
@@ -76,7 +77,7 @@ def compressed_attention(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = Non
     27.2636
     """
     xp, (Q, K, V, E, F, bias) = read(SHAPES, Q=Q, K=K, V=V, E=E, F=F, bias=bias, open_below=("bias",))
-    return xp.matmul(_slot_weights(Q, K, E, bias), xp.matmul(F, V))
+    return xp.matmul(weights_of_read(Q, K, E, bias), xp.matmul(F, V))
 
 
 def full_attention(Q: Any, K: Any, V: Any) -> Any:

@@ -16,7 +16,7 @@ from mpmath.ctx_mp import MPContext
 from sympy import Expr
 
 from ..symbolic.ball import enclosure, evaluate
-from ..symbolic.field import exact
+from ..symbolic.exact import exact
 from ..symbolic.rank import as_matrix
 from .enclosure import precision
 from .enclosure import singular_values as enclosed_singular_values

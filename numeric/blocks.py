@@ -14,7 +14,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from .libraries import library
+from ..libraries import library
 
 FAN_IN = 8
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..libraries import library
 from .attention import softmax
-from .libraries import library
 
 Array = np.ndarray
 

@@ -11,8 +11,9 @@ from flint import arb, arb_mat, fmpq_mat
 
 from . import blocks
 from .arrays import has_leading, over_leading, read
-from .attention import SHAPES, _slot_weights, broadcast_lead, weight_blocks
-from .enclosure import ball_scores, ball_softmax, exact_bias, exact_matrix, precision
+from .attention import SHAPES, broadcast_lead, weight_blocks, weights_of_read
+from .enclosure import ball_scores, ball_softmax, exact_bias, precision
+from .exact import exact_matrix
 from .spectrum import norm
 
 CAP_BITS = 1 << 13
@@ -113,7 +114,7 @@ def compression_error(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) 
     1.5115
     """
     xp, (Q, K, V, E, F, bias) = read(SHAPES, Q=Q, K=K, V=V, E=E, F=F, bias=bias, open_below=("bias",))
-    small = xp.matmul(_slot_weights(Q, K, E, bias), xp.matmul(F, V))
+    small = xp.matmul(weights_of_read(Q, K, E, bias), xp.matmul(F, V))
     lead = broadcast_lead(Q, K, V, small)
     if not any(blocks.is_lazy(x) for x in (Q, K, V, E, F)):
         return _differences(Q, small, K, V)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .libraries import library
+from ..libraries import library
 
 
 def counted(call: Callable[[], Any], *, plain: bool = True) -> int:

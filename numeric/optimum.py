@@ -18,7 +18,7 @@ import numpy as np
 
 from . import blocks
 from .arrays import like, read
-from .attention import SHAPES, _slot_weights, broadcast_lead, weight_blocks
+from .attention import SHAPES, broadcast_lead, weight_blocks, weights_of_read
 from .spectrum import norm
 
 PROBES = 10
@@ -136,7 +136,7 @@ def projection_error(
     """
     _, (Q, K, E, F, bias) = read(SHAPES, Q=Q, K=K, E=E, F=F, bias=bias, open_below=("bias",))
     _whole("iterations", iterations, 1, None)
-    return _projection(Q, K, _slot_weights(Q, K, E, bias), F, iterations, seed)
+    return _projection(Q, K, weights_of_read(Q, K, E, bias), F, iterations, seed)
 
 
 def _projection(Q: Any, K: Any, B: Any, F: Any, iterations: int, seed: int) -> ProjectionError:
@@ -209,7 +209,7 @@ def compression_gap(
     xp, (Q, K, E, F, bias) = read(SHAPES, Q=Q, K=K, E=E, F=F, bias=bias, open_below=("bias",))
     _steps(oversample, passes, iterations)
     m, n, r = Q.shape[-2], K.shape[-2], E.shape[-2]
-    B = _slot_weights(Q, K, E, bias)
+    B = weights_of_read(Q, K, E, bias)
     achieved = _projection(Q, K, B, F, iterations, seed)
     rank = min(r, m)
     k = min(rank + oversample, m, n)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .enclosure import exact_rows
+from .exact import exact_rows
 
 
 def context(digits: int | None = None, *, bits: int | None = None) -> Any:

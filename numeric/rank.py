@@ -12,7 +12,8 @@ import array_api_compat as compat
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 from .arrays import has_leading, host_values, over_leading
-from .enclosure import exact_matrix, exact_rows, precision
+from .enclosure import precision
+from .exact import exact_matrix, exact_rows
 from .spectrum import mixing_spectrum
 
 CAP_BITS = 1 << 13

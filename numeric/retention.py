@@ -12,7 +12,8 @@ from flint import ctx, fmpq, fmpq_mat
 from . import blocks
 from .arrays import blocks as slices
 from .arrays import has_leading, over_leading, read, rows_per_block
-from .enclosure import exact_matrix, precision, singular_values
+from .enclosure import precision, singular_values
+from .exact import exact_matrix
 from .spectrum import Factor, factor, thin
 
 SHAPES = {"F": "r n"}

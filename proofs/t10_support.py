@@ -100,7 +100,7 @@ def derive() -> Derivation:
 
 def exact() -> str:
     """The checker in causal/ agrees with the definition on every fourth of `small_heads` that sees both slots."""
-    from ..causal.projection import check_projection
+    from ..causal.projection.check import check_projection
 
     heads = [h for (h,) in small_heads() if len(h.seen) == 2][::4]
     for h in heads:

@@ -283,7 +283,7 @@ def property_check(rng: random.Random) -> str:
 def exact() -> str:
     """The checker in causal/ agrees with the criterion here on random and planted heads."""
     from ..causal.boundary import Boundary
-    from ..causal.projection import check_projection
+    from ..causal.projection.check import check_projection
 
     rng, count = random.Random(11), 60
     for _ in range(count):

@@ -257,7 +257,7 @@ def exact() -> str:
     import numpy as np
 
     from ..causal.boundary import Boundary
-    from ..causal.projection import check_projection
+    from ..causal.projection.check import check_projection
 
     rng, replayed = random.Random(12), 0
     for _ in range(40):
@@ -278,7 +278,7 @@ def scale_check(scale: Scale) -> str:
     """The checker finds one planted leak in arrays of the library asked for, with a witness that replays."""
     import numpy as np
 
-    from ..causal.projection import check_projection
+    from ..causal.projection.check import check_projection
 
     n = 10_000 if scale.n is None else max(2, scale.n)
     rng = np.random.default_rng(scale.seed)

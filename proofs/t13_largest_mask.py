@@ -113,7 +113,7 @@ def derive() -> Derivation:
 
 def exact() -> str:
     """`largest_safe_mask` gives these releases, mask and starved queries, for every support of two slots, n = 3."""
-    from ..causal.mask import largest_safe_mask
+    from ..causal.projection.mask import largest_safe_mask
 
     for first in range(8):
         for second in range(8):
@@ -144,7 +144,7 @@ def property_check(rng: random.Random) -> str:
 
 def scale_check(scale: Scale) -> str:
     """`largest_safe_mask` on arrays of the library asked for: the releases that the array was built with."""
-    from ..causal.mask import largest_safe_mask
+    from ..causal.projection.mask import largest_safe_mask
 
     n = 100_000 if scale.n is None else scale.n
     rng = np.random.default_rng(scale.seed)

@@ -108,7 +108,7 @@ def exact() -> str:
     """`SafeMask.staleness` agrees on designs with the even releases, n ≤ 8."""
     import numpy as np
 
-    from ..causal.mask import largest_safe_mask
+    from ..causal.projection.mask import largest_safe_mask
 
     count = 0
     for n in range(2, 9):

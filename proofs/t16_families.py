@@ -9,7 +9,7 @@ from .claim import CheckFailed, Claim
 
 def solver() -> str:
     """Every ready design is proved for all n by Z3 and cvc5, and every published unsafe one refuted."""
-    from ..causal.catalogue import BUILD, build
+    from ..causal.design.catalogue import BUILD, build
 
     proved: list[str] = []
     refuted: list[str] = []
@@ -24,7 +24,7 @@ def solver() -> str:
 
 def replay() -> str:
     """The counterexamples of the published designs, at the smallest size, through the projection checker."""
-    from ..causal.catalogue import BUILD, build
+    from ..causal.design.catalogue import BUILD, build
 
     sizes = []
     for name in BUILD:
@@ -40,7 +40,7 @@ def replay() -> str:
 
 def property(rng: random.Random) -> str:
     """Random families: the solvers' verdict and smallest n against exhaustive search over small n."""
-    from ..causal.family import check_family
+    from ..causal.design.check import check_family
 
     cases, limit = 12, 16
     refuted = 0

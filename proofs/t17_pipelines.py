@@ -29,7 +29,7 @@ PERTURBATION = "(assert (not (= (take (f x) t) (take (f y) t))))"
 
 def solver() -> str:
     """Truncation implies perturbation, for every function and every series: f(x)≤t = f(x≤t) = f(y≤t) = f(y)≤t."""
-    from ..causal.smt import both
+    from ..causal.design.smt import both
 
     proof = QUESTION.format(truncation=TRUNCATION, perturbation=PERTURBATION)
     answers = both(proof)
@@ -91,7 +91,7 @@ def replay() -> str:
     """On one series neither test implies the other; the checker runs both and says which failed."""
     import numpy as np
 
-    from ..causal.pipeline import check_pipeline
+    from ..causal.pipeline.check import check_pipeline
 
     def filled_if_above_5(x: Any) -> Any:
         following = np.append(x[1:], np.nan)

@@ -9,7 +9,7 @@ import sympy
 from flint import arb, fmpq
 from sympy import Add, Expr, Mul, Pow, Rational
 
-from .field import Undecidable, exact
+from .exact import Undecidable, exact
 from .precision import precision
 
 FUNCTIONS = {"exp", "log", "sqrt", "sinh", "cosh", "tanh"}

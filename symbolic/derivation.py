@@ -17,7 +17,8 @@ import sympy
 from sympy import Expr, MatrixBase, Symbol
 
 from . import growth, rank, words
-from .field import exact, is_real, manifestly, remainder
+from .exact import exact
+from .field import is_real, manifestly, remainder
 from .field import sign as sign_of
 
 Procedure = Callable[[], Any]

@@ -22,11 +22,9 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 from sympy.core.numbers import Exp1
 
+from .exact import Undecidable, exact
+
 HYPERBOLIC = (sympy.sinh, sympy.cosh, sympy.tanh, sympy.coth, sympy.sech, sympy.csch)
-
-
-class Undecidable(ValueError):
-    """The expression is not a rational function of symbols, their roots and logarithms, and exponentials."""
 
 
 @dataclass(frozen=True)
@@ -75,35 +73,6 @@ class Quotient:
     def is_zero(self) -> bool:
         """Whether it is the zero of the field."""
         return bool(self.num.is_zero())
-
-
-def exact(value: Any) -> Expr:
-    """A SymPy expression for an exact value; floats are taken as the dyadic rationals they are.
-
-    Raises ValueError for NaN and infinity, TypeError for what is no number.
-
-    >>> exact(0.5), exact(Fraction(1, 3))
-    (1/2, 1/3)
-    """
-    if isinstance(value, Rational):
-        return value
-    if isinstance(value, Expr):
-        return value.xreplace({f: Rational(f) for f in value.atoms(sympy.Float)})
-    if isinstance(value, Fraction):
-        return Rational(value.numerator, value.denominator)
-    if hasattr(value, "as_integer_ratio"):
-        try:
-            return Rational(*value.as_integer_ratio())
-        except (OverflowError, ValueError):
-            raise ValueError(
-                f"the entry {value} is not a number that can be taken exactly; pass finite numbers"
-            ) from None
-    if hasattr(value, "item") and getattr(value, "size", 1) == 1:
-        return exact(value.item())
-    found = sympy.sympify(value)
-    if not isinstance(found, Expr):
-        raise TypeError(f"the entry {value!r} is of type {type(value).__name__}, not a number or an expression")
-    return found
 
 
 def _plain(expression: Expr) -> Expr:

@@ -10,7 +10,8 @@ import sympy
 from flint import fmpq_mpoly
 from sympy import Expr, Symbol
 
-from .field import Field, Quotient, Undecidable, exact, is_zero, manifestly
+from .exact import Undecidable, exact
+from .field import Field, Quotient, is_zero, manifestly
 
 Scale = tuple[Fraction, Fraction, Fraction]
 CONSTANT: Scale = (Fraction(0), Fraction(0), Fraction(0))

@@ -15,7 +15,8 @@ import sympy
 from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz_mat
 from sympy import Expr, Matrix, Rational
 
-from .field import Field, Quotient, exact
+from .exact import exact
+from .field import Field, Quotient
 
 
 def as_matrix(entries: Any) -> Matrix:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from attnproof.causal import trace
-from attnproof.causal.trace.domain import NONE_HI, NONE_LO, full
+from attnproof.causal.model.trace.domain import NONE_HI, NONE_LO, full
 
 
 def tensors(value: Any) -> list[torch.Tensor]:

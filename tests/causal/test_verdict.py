@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from attnproof import Boundary, NotProvedError, PrefixLeakError, Status, Verdict, Witness, check_projection
-from attnproof.causal.runs import Runs
+from attnproof.causal.spans import Runs
 from attnproof.causal.verdict import Column, Condition, Evidence, LeakBound, accept_or_raise, versions_of
 from hypothesis import given
 from hypothesis import strategies as st

@@ -19,7 +19,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_list_names_every_design_with_its_verdict():
-    from attnproof.causal.catalogue import BUILD
+    from attnproof.causal.design.catalogue import BUILD
 
     done = run("list", "--format", "json")
     assert done.returncode == 0, done.stderr
@@ -133,7 +133,7 @@ def test_sizes_beyond_the_memory_are_refused_beforehand(monkeypatch, capsys):
 def test_the_memory_is_estimated_for_the_slots_there_are(name):
     import tracemalloc
 
-    from attnproof.causal.catalogue import build
+    from attnproof.causal.design.catalogue import build
     from attnproof.cli.design import _memory, _numbers
 
     design = build(name, 700)

@@ -7,15 +7,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 import sympy
-from attnproof.numeric.balls import (
-    Enclosure,
-    at_digits,
-    confirm,
-    decimals,
-    enclose,
-    root_sum_squares,
-    singular_values,
-)
+from attnproof.numeric.balls import Enclosure, at_digits, confirm, decimals, enclose, root_sum_squares, singular_values
 from flint import ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -11,13 +11,11 @@ from attnproof.numeric.enclosure import (
     ball_compressed,
     decimals,
     exact_bias,
-    exact_matrix,
-    exact_rows,
     precision,
-    rational,
     sharpen,
     singular_values,
 )
+from attnproof.numeric.exact import exact_matrix, exact_rows, rational
 from flint import arb, arb_mat, ctx, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st

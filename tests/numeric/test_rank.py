@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from attnproof.numeric.enclosure import exact_matrix, precision
+from attnproof.numeric.enclosure import precision
+from attnproof.numeric.exact import exact_matrix
 from attnproof.numeric.rank import (
     PRIMES,
     certified_mixing_rank,

@@ -180,7 +180,7 @@ def test_light():
     heavy = {"numpy", "sympy", "torch", "pandas", "polars", "z3", "flint", "rich", "typer"} & set(sys.modules)
     assert not heavy
     ours = [m for m in sys.modules if m.startswith("attnproof")]
-    assert sorted(ours) == ["attnproof", "attnproof.plugin"]
+    assert sorted(ours) == ["attnproof", "attnproof.lazy", "attnproof.plugin"]
 """
     done = run(tmp_path, text=text)
     assert done.returncode == 0, done.stdout

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from attnproof.causal.boundary import Boundary
-from attnproof.causal.entries import read
-from attnproof.causal.exact import Columns, keys_leak, open_thresholds, questions, values_leak
-from attnproof.causal.projection import check_projection
+from attnproof.causal.projection.check import check_projection
+from attnproof.causal.projection.columns import Columns
+from attnproof.causal.projection.entries import read
+from attnproof.causal.projection.exact import keys_leak, open_thresholds, questions, values_leak
 from attnproof.proofs import differential
 from attnproof.proofs.differential import (
     Case,

@@ -7,7 +7,8 @@ import pytest
 import sympy
 from attnproof.symbolic import attention, cost, softmax
 from attnproof.symbolic.ball import enclosure
-from attnproof.symbolic.field import Undecidable, is_zero
+from attnproof.symbolic.exact import Undecidable
+from attnproof.symbolic.field import is_zero
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import sympy
 from attnproof.symbolic.ball import enclosure
-from attnproof.symbolic.field import Field, Undecidable, exact, is_zero, manifestly, normal, remainder, sign
+from attnproof.symbolic.exact import Undecidable, exact
+from attnproof.symbolic.field import Field, is_zero, manifestly, normal, remainder, sign
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import E, Rational, Symbol, cosh, exp, log, sinh, sqrt, tanh

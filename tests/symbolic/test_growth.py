@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from attnproof.symbolic.field import Undecidable
+from attnproof.symbolic.exact import Undecidable
 from attnproof.symbolic.growth import leading_term, limit, same_limit, same_order
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,0 +1,183 @@
+"""Where the future enters: the first operation that mixes a forbidden position in, and the way to the output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..boundary import Boundary
+from .program import Program
+from .witness import BEYOND_ROUNDING, ModelWitness
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from ..verdict import Verdict
+    from .trace.records import Chain, Operation
+
+SHOWN = 6  # operations of a chain that a sentence shows
+
+
+@dataclass(frozen=True)
+class Blame:
+    """The chain of one leak (query ← positions), and its words."""
+
+    query: int
+    positions: tuple[int, ...]
+    chain: Chain
+
+    @property
+    def entry(self) -> Operation | None:
+        """The operation where the forbidden position enters."""
+        return self.chain.entry
+
+    def sentence(self) -> str:
+        """'the future enters at aten.bmm in layers.0.attn (model.py:31), and goes on through …'."""
+        entry = self.entry
+        assert entry is not None
+        after = [op for op in self.chain.path if op is not entry]
+        names = [f"{op.name.removeprefix('aten.')}{f' in {op.module}' if op.module else ''}" for op in after]
+        names = [name for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
+        shown = names if len(names) <= SHOWN else [*names[: SHOWN - 1], "…", names[-1]]
+        on = f", and goes on through {' → '.join(shown)}" if shown else ""
+        what = (
+            f"input {self.positions[0]}"
+            if len(self.positions) == 1
+            else f"inputs {self.positions[0]}–{self.positions[-1]}"
+        )
+        return f"{what} can enter output {self.query} at {entry}{on}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `verdict.details`."""
+        return {
+            "query": self.query,
+            "positions": list(self.positions),
+            "entry": _plain(self.entry),
+            "path": [_plain(op) for op in self.chain.path],
+            "entries": [_plain(op) for op in self.chain.entries],
+        }
+
+
+def _plain(op: Operation | None) -> dict[str, str] | None:
+    return None if op is None else {"operation": op.name, "module": op.module, "line": op.line, "detail": op.detail}
+
+
+def blame_leak(
+    program: Program,
+    boundary: Boundary,
+    output: int,
+    query: int,
+    positions: Sequence[int],
+    closed: np.ndarray | None = None,
+    **policy: Any,
+) -> Blame | None:
+    """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof).
+
+    What belongs to `closed` positions (boolean, by default those positions) is passed over.
+    """
+    from . import trace
+
+    marked = np.zeros(boundary.n, bool)
+    marked[list(positions)] = True
+    try:
+        chain = trace.blame(
+            program.model,
+            program.positional,
+            keywords=program.keywords,
+            input_index=program.vary,
+            sequence_axis=program.sequence_axis,
+            output=output,
+            output_axis=program.output_axis,
+            position=query,
+            forbidden=marked,
+            closed=closed,
+            **policy,
+        )
+    except Exception:  # a guide must never stop a verdict
+        return None
+    return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None
+
+
+def corrected(blame: Blame, program: Program, boundary: Boundary, witness: ModelWitness) -> Blame | None:
+    """The same chain, entered later when the witness's two runs clear the module of its entry.
+
+    What goes into and comes out of the modules is compared at the position where the query stands, along an axis of
+    the sequence's length. When the output of the blamed module (or of one around it) is still the same there, the
+    future enters later: in the first module whose output differs, or in the parent of the first whose input does. None
+    when the module is cleared and no later one is seen to differ. A guide, like the chain.
+    """
+    if boundary.stands is None or blame.entry is None:
+        return blame
+    stands = int(boundary.stands[witness.query])
+    before, after = (_events(program, witness, x, stands) for x in witness.inputs)
+    if [e[:2] for e in before] != [e[:2] for e in after]:
+        return blame
+    cleared = False
+    for (name, side, a), (_, _, b) in zip(before, after, strict=True):
+        scale = max(witness.rounding, 2.0**-50 * float(a.abs().max())) if a.numel() else 0.0
+        if a.numel() and float((a - b).abs().max()) > BEYOND_ROUNDING * scale:
+            module = name if side == "out" else name.rpartition(".")[0]
+            entry = next((op for op in blame.chain.path if op.module == module), None)
+            return replace(blame, chain=replace(blame.chain, entry=entry)) if cleared and entry is not None else blame
+        cleared |= side == "out" and f"{blame.entry.module}.".startswith(f"{name}.")
+    return None if cleared else blame
+
+
+def _events(program: Program, witness: ModelWitness, x: np.ndarray, stands: int) -> list[tuple[str, str, Tensor]]:
+    """What goes "in" and comes "out" of every module at the position, in the order in which it happens."""
+    import torch
+
+    found: list[tuple[str, str, Tensor]] = []
+
+    def keep(name: str, side: str, value: Any) -> None:
+        y = value[0] if isinstance(value, (tuple, list)) and value else value
+        if not isinstance(y, torch.Tensor) or not y.is_floating_point():
+            return
+        axes = [a for a, size in enumerate(y.shape) if size == program.n]
+        if len(axes) == 1:
+            found.append((name, side, y.detach().select(axes[0], stands).double().nan_to_num().clone()))
+
+    def before(name: str) -> Any:
+        return lambda module, given: keep(name, "in", given)
+
+    def after(name: str) -> Any:
+        return lambda module, given, y: keep(name, "out", y)
+
+    named = [(name, m) for top in program.modules for name, m in top.named_modules() if name]
+    hooks = [m.register_forward_pre_hook(before(name)) for name, m in named]
+    hooks += [m.register_forward_hook(after(name)) for name, m in named]
+    try:
+        program.run(witness.tensor(x), witness.setting)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
+
+
+def failure_message(verdict: Verdict) -> str:
+    """What `assert_causal` says: the layer, the pair (t ← j), both values, and what to look at."""
+    lines = [verdict.headline()]
+    witness, blame = verdict.witness, verdict.details.get("blame")
+    if isinstance(witness, ModelWitness):
+        before, after = (float(o[witness.feature]) for o in witness.outputs)
+        lines.append(f"  pair      output {witness.query} ← input {witness.position}")
+        lines.append(f"  values    {before!r} becomes {after!r} ({witness.describe()})")
+    if blame:
+        entry = blame["entry"]
+        where = f"{entry['module']}: " if entry["module"] else ""
+        lines.append(f"  enters at {where}{entry['operation']} ({entry['line']})")
+    lines += [f"  provided  {c.text}" for c in verdict.conditions]
+    lines += [f"  because   {r}" for r in verdict.reasons]
+    if verdict.status.name == "REFUTED":
+        look = blame["entry"]["line"] if blame else "the masks and everything that mixes positions"
+        lines.append(f"  look at   {look}; verdict.witness.replay() shows the change again, verdict.plot() the pattern")
+    elif verdict.status.name == "UNDECIDED":
+        lines.append("  look at   the operations named; a rule for one of them can be passed with rules=")
+    else:
+        lines.append(
+            "  look at   the conditions; pass accept=('PROVED', 'PROVED_IF') if they hold where you use the model"
+        )
+    return "\n".join(lines)

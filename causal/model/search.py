@@ -1,0 +1,380 @@
+"""Refutation by replay: run the model itself with forbidden positions replaced and compare the outputs.
+
+A difference is a leak only when it is far beyond rounding. The yardstick is a *tremor*: the same run with input and
+parameters changed by a few units in the last place, in the precision of the comparison. Whatever a model does with
+rounding errors (cancellation, Fourier transforms, ill-conditioned normalisations), it does to the tremor as well, so a
+difference a thousand times larger is no rounding. Runs are made in float64 throughout wherever the model runs in it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..boundary import Boundary
+from .program import Program
+from .setting import ModelError, Setting
+from .witness import BEYOND_ROUNDING, ModelWitness
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+JITTER = 0.1  # scale of the noise that opens gates which start at zero
+CUTS = 48  # sets of positions per round: every cut of a short sequence, a bisecting choice of a long one
+PATIENCE = 180.0  # seconds after which a search that found nothing stops and says so
+
+
+# -- the search ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Tried:
+    """What a search did: forwards, sets of positions, settings, and the largest change that rounding explains."""
+
+    forwards: int = 0
+    cuts: int = 0
+    of_cuts: int = 0
+    settings: list[str] = field(default_factory=list)
+    largest_rounding: float = 0.0
+    stopped_early: bool = False
+
+    def describe(self) -> str:
+        """A phrase: how many forwards at how many cuts, in which settings."""
+        early = f", stopped after {PATIENCE:.0f} s" if self.stopped_early else ""
+        noise = f"; differences up to {self.largest_rounding:.1g} are rounding" if self.largest_rounding else ""
+        settings = ", ".join(dict.fromkeys(self.settings)) or "as given"
+        return f"{self.forwards} forwards at {self.cuts} of {self.of_cuts} cuts ({settings}){early}{noise}"
+
+
+@dataclass(frozen=True)
+class Round:
+    """One way to replace forbidden positions: jointly or one by one, at which scale, from which seed."""
+
+    scale: float = 1.0
+    seed: int = 0
+    joint: bool = True
+
+
+ROUNDS = (Round(), Round(seed=1), Round(scale=8.0, seed=2), Round(joint=False, seed=3), Round(scale=0.125, seed=4))
+QUICK = (Round(), Round(seed=1))
+
+
+class Search:
+    """Looks for a leak of `program` under `boundary`; `find` returns a witness or None, `tried` says what was done.
+
+    `suspects` is a boolean (queries, n) map of possible leaks, or None when everything forbidden is suspect.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        boundary: Boundary,
+        *,
+        vocabulary: int | None = None,
+        suspects: np.ndarray | None = None,
+        epsilon: float = 2.0**-52,
+        seed: int = 0,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.program, self.boundary, self.vocabulary = program, boundary, vocabulary
+        self.suspects, self.epsilon, self.seed = suspects, epsilon, seed
+        self.tried = Tried()
+        self.limit = CUTS
+        self.deadline = time.monotonic() + patience
+        self._middle = False
+        self._kept: tuple[Setting, Tensor, Tensor] | None = None
+
+    # -- which positions to replace ------------------------------------------------------------------------------
+
+    def cuts(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Sets of positions and the queries that may see none of them, the most telling first.
+
+        One set per distinct horizon that suspects something: all positions forbidden to it. Bisecting order, so that
+        a short search already covers the sequence.
+        """
+        b = self.boundary
+        rows = np.arange(b.queries)
+        if self.suspects is not None:
+            rows = rows[self.suspects.any(axis=1)]
+        seen: set[bytes] = set()
+        found = []
+        order = _bisecting(rows.tolist())
+        if self._middle and len(order) > 2:
+            order = [*order[2:], *order[:2]]
+        for t in order:
+            forbidden = np.flatnonzero(~b.allowed_row(t))
+            key = forbidden.tobytes()
+            if forbidden.size == 0 or key in seen:
+                continue
+            seen.add(key)
+            found.append((forbidden, t))
+            if len(found) >= 4 * self.limit:
+                break
+        self.tried.of_cuts = max(self.tried.of_cuts, len(found))
+        return [(positions, self._blind(positions)) for positions, _ in found[: self.limit]]
+
+    def _blind(self, positions: np.ndarray) -> np.ndarray:
+        """The queries that may use none of the positions."""
+        b = self.boundary
+        if b.is_chain:
+            assert b.available is not None
+            assert b.horizon is not None
+            return np.flatnonzero(b.horizon < b.available[positions].min())
+        return np.flatnonzero(~b.allowed(np.arange(b.queries)[:, None], positions[None, :]).any(axis=1))
+
+    def _sets(self, rounds: Round) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        if rounds.joint:
+            yield from self.cuts()
+            return
+        columns = np.arange(self.boundary.n)
+        if self.suspects is not None:
+            columns = columns[self.suspects.any(axis=0)]
+        for j in _bisecting(columns.tolist())[: self.limit]:
+            positions = np.array([j])
+            blind = self._blind(positions)
+            if blind.size:
+                yield positions, blind
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def run(self, x: Tensor, setting: Setting) -> Tensor:
+        """One counted run; ModelError when the output's length is not the boundary's."""
+        self.tried.forwards += 1
+        y = self.program.run(x, setting)
+        if y.shape[0] != self.boundary.queries:
+            raise ModelError(
+                f"the model's output has {y.shape[0]} positions on one input and {self.boundary.queries} on another; "
+                "it must keep its shape when only values change"
+            )
+        return y
+
+    def base(self, setting: Setting, x: Tensor) -> Tensor:
+        """The output on the unchanged input, which is kept for the next question about it."""
+        if self._kept is None or self._kept[0] != setting or self._kept[1] is not x:
+            self._kept = (setting, x, self.run(x, setting))
+        return self._kept[2]
+
+    def replaced(self, positions: np.ndarray, how: Round, base: Tensor | None = None) -> Tensor:
+        """The varied input with the positions replaced: other tokens, or noise of the input's spread times `scale`."""
+        import torch
+
+        x = (self.program.input if base is None else base).clone()
+        where = torch.from_numpy(positions).to(x.device)
+        rows = x.movedim(self.program.sequence_axis, 0)
+        old = rows[where]
+        generator = torch.Generator().manual_seed(1000003 * (self.seed + how.seed) + int(positions[0]) + len(positions))
+        if x.is_floating_point() or x.is_complex():
+            spread = float(_spread(x)) * how.scale
+            real = torch.complex128 if x.is_complex() else torch.float64
+            new = (spread * torch.randn(old.shape, generator=generator, dtype=real)).to(x.dtype).to(x.device)
+        else:
+            bound = 2 if x.dtype is torch.bool else int(self.vocabulary or 2)
+            shift = torch.randint(1, max(bound, 2), old.shape, generator=generator).to(x.device)
+            new = ((old.long() + shift) % bound).to(x.dtype)
+        rows[where] = new
+        return x
+
+    def rounding(self, x: Tensor, setting: Setting, y: Tensor, rows: np.ndarray) -> float:
+        """How far a tremor of a few last places in input and parameters moves the given rows of the output."""
+        import torch
+
+        eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
+        worst = 0.0
+        for seed in range(11, 13 if setting.precision == "float64" else 19):  # coarse rounding comes in rare jumps
+            shaken = replace(setting, tremor=2 * eps, tremor_seed=seed)
+            xs = x
+            if x.is_floating_point():
+                generator = torch.Generator().manual_seed(seed)
+                noise = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x.device)
+                xs = (x.double() * (1 + 2 * eps * noise)).to(
+                    torch.float64 if setting.precision == "float64" else x.dtype
+                )
+            moved = (self.run(xs, shaken)[rows] - y[rows]).abs().double()
+            worst = max(worst, float(torch.nan_to_num(moved, nan=0.0, posinf=0.0).max()) if moved.numel() else 0.0)
+        return max(worst, 4 * eps * _largest(y[rows]), eps * 1e-3)
+
+    def find(
+        self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Tensor | None = None, middle: bool = False
+    ) -> ModelWitness | None:
+        """The first witness in this setting, or None; raises ModelError when the model does not run in it.
+
+        `base` replaces the given input; `middle` begins with the cut in the middle instead of the first.
+        """
+        self.tried.settings.append(setting.describe() or "as given")
+        x = self.program.input if base is None else base
+        y = self.base(setting, x)
+        self._middle = middle
+        for how in rounds:
+            if how.scale != 1.0 and self.program.is_discrete():
+                continue
+            for count, (positions, blind) in enumerate(self._sets(how)):
+                if time.monotonic() > self.deadline:
+                    self.tried.stopped_early = True
+                    return None
+                changed = self.replaced(positions, how, base)
+                moved = self._moved(y, self.run(changed, setting), blind)
+                if how.joint:
+                    self.tried.cuts = max(self.tried.cuts, count + 1)
+                if moved is not None and self._beyond_rounding(x, changed, setting, y, blind, moved):
+                    return self._witness(x, changed, setting, y, positions, how, base)
+        return None
+
+    def _moved(self, y: Tensor, after: Tensor, rows: np.ndarray) -> float | None:
+        """The largest change over the rows, ignoring entries that are not finite in either run; None for no change."""
+        import torch
+
+        a, b = y[rows], after[rows]
+        if torch.equal(a, b):
+            return None
+        d = (a.double() - b.double()).abs()
+        largest = float(torch.where(torch.isfinite(d), d, 0.0).max())
+        return largest or None
+
+    def _beyond_rounding(
+        self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, rows: np.ndarray, moved: float
+    ) -> bool:
+        eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
+        if moved <= BEYOND_ROUNDING * 4 * eps * _largest(y[rows]):  # within the least that `rounding` allows
+            self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
+            return False
+        noise = max(
+            self.rounding(x, setting, y, rows), self.rounding(changed, setting, self.run(changed, setting), rows)
+        )
+        repeat = self._moved(y, self.run(x, setting), rows) or 0.0
+        self._noise = max(noise, repeat)
+        if moved > BEYOND_ROUNDING * self._noise:
+            return True
+        self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
+        return False
+
+    def confirms(self, witness: ModelWitness, setting: Setting) -> bool:
+        """Whether the witness's two inputs differ beyond rounding in another setting, too."""
+        import torch
+
+        x, changed = (witness.tensor(t) for t in witness.inputs)
+        y, after = self.run(x, setting), self.run(changed, setting)
+        rows = np.array([witness.query])
+        moved = self._moved(y, after, rows)
+        if moved is None or not torch.isfinite(y[rows]).any():
+            return False
+        return self._beyond_rounding(x, changed, setting, y, rows, moved)
+
+    # -- the witness ---------------------------------------------------------------------------------------------
+
+    def _witness(
+        self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, positions: np.ndarray, how: Round, base: Any
+    ) -> ModelWitness:
+        """Narrow the changed positions down to as few as still show the leak, then the query that moves most."""
+        import torch
+
+        rows_of = self.program.sequence_axis
+        threshold = BEYOND_ROUNDING * self._noise
+
+        def keep(some: np.ndarray) -> Tensor:
+            mixed = x.clone()
+            where = torch.from_numpy(some).to(x.device)
+            mixed.movedim(rows_of, 0)[where] = changed.movedim(rows_of, 0)[where]
+            return mixed
+
+        def leaks(some: np.ndarray) -> bool:
+            moved = self._moved(y, self.run(keep(some), setting), self._blind(some))
+            return moved is not None and moved > threshold
+
+        some = positions
+        while some.size > 1:
+            half = some.size // 2
+            kept = next((part for part in (some[:half], some[half:]) if leaks(part)), None)
+            if kept is None:
+                break
+            some = kept
+        final = keep(some)
+        after = self.run(final, setting)
+        blind = self._blind(some)
+        d = (y[blind].double() - after[blind].double()).abs()
+        d = torch.where(torch.isfinite(d), d, 0.0)
+        row, feature = divmod(int(d.argmax()), d.shape[1])
+        query = int(blind[row])
+        p = self.program
+        wide = setting.precision == "float64" and x.is_floating_point()
+        return ModelWitness(
+            query=query,
+            position=int(some[0]),
+            positions=tuple(int(j) for j in some),
+            inputs=(_numpy(x, wide), _numpy(final, wide)),
+            outputs=(_numpy(y[query], True), _numpy(after[query], True)),
+            feature=feature,
+            rounding=self._noise,
+            setting=setting,
+            others=tuple(None if o is p.input else o for o in p.positional),
+            keywords={k: v for k, v in p.keywords.items() if v is not p.input},
+            vary=p.vary,
+            tied=p.tied,
+            sequence_axis=p.sequence_axis,
+            output_axis=p.output_axis,
+            dtype=str(p.input.dtype).removeprefix("torch."),
+            program=p,
+        )
+
+
+def _numpy(t: Tensor, double: bool) -> np.ndarray:
+    import torch
+
+    t = t.detach().cpu()
+    return (t.double() if double or t.dtype is torch.bfloat16 else t).numpy().copy()
+
+
+def _largest(y: Tensor) -> float:
+    import torch
+
+    return float(torch.nan_to_num(y.abs().double(), nan=0.0, posinf=0.0).max()) if y.numel() else 0.0
+
+
+def _spread(x: Tensor) -> Tensor:
+    import torch
+
+    magnitude = x.abs().double()
+    rms = magnitude[torch.isfinite(magnitude)].square().mean().sqrt()
+    return rms if bool(rms > 0) else torch.ones_like(rms)
+
+
+def _bisecting(items: list[int]) -> list[int]:
+    """The items in an order that covers the range ever more finely: first, last, middle, quarters…"""
+    if len(items) <= 2:
+        return items
+    order, spans = [items[0], items[-1]], [(0, len(items) - 1)]
+    while spans:
+        following = []
+        for a, b in spans:
+            if b - a > 1:
+                middle = (a + b) // 2
+                order.append(items[middle])
+                following += [(a, middle), (middle, b)]
+        spans = following
+    return order
+
+
+def float64_runs(program: Program, setting: Setting, native: Tensor, random: bool) -> Literal["same", "other", "no"]:
+    """How the model takes to float64 throughout: the same function up to native rounding, another one, or not at all.
+
+    Another one means that rounding decides the native values, or that the model asks for its own precision.
+    """
+    import torch
+
+    try:
+        wide = program.run(program.input, replace(setting, precision="float64"))
+    except ModelError:
+        return "no"
+    if wide.shape != native.shape:
+        return "no"
+    if random:
+        return "same"  # other random numbers, hence other values
+    a, b = wide.double(), native.double()
+    both = torch.isfinite(a) & torch.isfinite(b)
+    if not bool((torch.isnan(a) == torch.isnan(b)).all()):
+        return "other"
+    scale = float(b[both].abs().max()) if bool(both.any()) else 0.0
+    return "same" if bool(((a - b).abs()[both] <= 0.05 * max(scale, 1e-30)).all()) else "other"

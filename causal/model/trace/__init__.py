@@ -1,0 +1,125 @@
+"""The abstract run over a tensor program: which input positions each output element can depend on.
+
+One run of the model, with a shadow beside every tensor: an interval of ranks that each element can depend on, and what
+is known of its value (`domain`). The program runs eagerly under a `TorchDispatchMode` (`frontend`), so views, in-place
+writes, custom autograd functions and data-dependent routes are seen as they happen; one file of rules per family of
+operations says how each operation passes the shadows on. `docs/guarantee.md` says what follows from a run and what not.
+
+How a verdict is put together from runs (each run is sound for what it was asked to assume):
+
+>>> import torch, attnproof.causal.model.trace as trace
+>>> layer = torch.nn.Conv1d(3, 3, 4, padding=3)
+>>> run = trace.run(lambda x: layer(x.mT)[..., :-3].mT, (torch.randn(1, 6, 3),), sequence_axis=1)
+>>> run.complete, run.outputs[0].along(1)[1].tolist()
+(True, [0, 1, 2, 3, 4, 5])
+
+* `run(...)` with the strictest policy (`parameters="any"`, `finite_masks=False`, `others="any"`). Every output
+  position's [earliest, latest] inside its allowed set, `complete` true, no `conditions`: proved.
+* otherwise with `finite_masks=True`: proved under `conditions`; with `parameters="stored"`: proved under the zeros in
+  `parameter_zeros`; with `others="given"`: proved for the values of the other inputs that were given.
+* what stays open: `blame(...)` names the operation where the future enters, `run.unknown` the operations without a
+  rule, `run.reads` the values that were read into Python and may have steered the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from .domain import Shadow
+from .records import Chain, MaskCondition, Operation, Output, Read, Trace
+from .registry import Call, Operand, Rule, rule
+
+__all__ = [
+    "Call",
+    "Chain",
+    "MaskCondition",
+    "Operand",
+    "Operation",
+    "Output",
+    "Read",
+    "Rule",
+    "Shadow",
+    "Trace",
+    "blame",
+    "rule",
+    "run",
+]
+
+
+def run(
+    model: Callable[..., Any],
+    inputs: Sequence[Any],
+    *,
+    keywords: Mapping[str, Any] | None = None,
+    input_index: int | str = 0,
+    sequence_axis: int = 1,
+    ranks: Any = None,
+    parameters: Literal["any", "stored"] = "any",
+    others: Literal["given", "any"] = "given",
+    finite_masks: bool = True,
+    rules: Sequence[Rule] = (),
+) -> Trace:
+    """Run `model(*inputs, **keywords)` once, with dependency intervals beside every tensor. Nothing is trained or kept.
+
+    `input_index` names the chosen input (an index into `inputs`, or a keyword), whose `sequence_axis` is split into
+    positions; position j carries rank `ranks[j]` (j itself by default; whole numbers ≥ 0). `parameters="any"` treats
+    the model's parameters as arbitrary numbers, "stored" as the constants they are; `others="any"` treats the other
+    floating inputs as arbitrary, "given" keeps them as constants. `finite_masks=False` gives large negative numbers
+    no special meaning. `rules` come before the built-in ones. Inputs are copied first. Gradients are off while it
+    runs.
+
+    Raises ImportError when PyTorch is missing, TypeError or ValueError when the chosen input is no tensor or has no
+    such axis, and whatever the model itself raises.
+    """
+    from .frontend import run as run_torch
+
+    return run_torch(
+        model,
+        inputs,
+        keywords=keywords or {},
+        input_index=input_index,
+        sequence_axis=sequence_axis,
+        ranks=ranks,
+        parameters=parameters,
+        others=others,
+        finite_masks=finite_masks,
+        rules=rules,
+    )
+
+
+def blame(
+    model: Callable[..., Any],
+    inputs: Sequence[Any],
+    *,
+    output: int,
+    output_axis: int,
+    position: int,
+    forbidden: Any,
+    closed: Any = None,
+    keywords: Mapping[str, Any] | None = None,
+    input_index: int | str = 0,
+    sequence_axis: int = 1,
+    **policy: Any,
+) -> Chain:
+    """How input positions `forbidden` (boolean, one per position) reach `position` of output number `output`.
+
+    Runs the model once more, with only the forbidden positions marked, and walks back from the output. Elements that
+    belong to a `closed` position (by default a forbidden one) may depend on them. `policy` takes the other keywords of
+    `run`. The chain is a guide for people; no verdict rests on it.
+    """
+    from .frontend import blame as blame_torch
+
+    return blame_torch(
+        model,
+        inputs,
+        output=output,
+        output_axis=output_axis,
+        position=position,
+        forbidden=forbidden,
+        closed=closed,
+        keywords=keywords or {},
+        input_index=input_index,
+        sequence_axis=sequence_axis,
+        **policy,
+    )

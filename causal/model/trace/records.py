@@ -1,0 +1,137 @@
+"""What an abstract run returns: operations, values that were read, conditions, outputs, chains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from .domain import Shadow
+
+__all__ = ["Chain", "MaskCondition", "Operation", "Output", "Read", "Trace"]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the program: what it is, and where it stands.
+
+    `module` is the path of the innermost module that was running (`layers.3.attn.to_k`, "" at the top), `line` is
+    "file.py:12" of the innermost frame that is not PyTorch's own, or of PyTorch's module where there is none.
+    """
+
+    name: str
+    module: str
+    line: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        where = f" in {self.module}" if self.module else ""
+        return f"{self.name}{where} ({self.line})" + (f": {self.detail}" if self.detail else "")
+
+
+@dataclass(frozen=True)
+class Read:
+    """A value that left the tensors for Python (`.item()`, `bool(tensor)`, `.numpy()`, a shape that depends on values).
+
+    `earliest`, `latest`: the ranks it can depend on; `source`: "input" when it depends on the chosen input (then
+    nothing can be proved), "parameters" when only on parameter values or random draws (then a proof holds for the route
+    that the stored parameters and this draw take).
+    """
+
+    operation: Operation
+    source: Literal["input", "parameters"]
+    earliest: int | None = None
+    latest: int | None = None
+
+
+@dataclass(frozen=True)
+class MaskCondition:
+    """A large finite number that stood in for −∞, and what must hold for it to act like one.
+
+    At `operation` the masked entries came out as exactly 0 (checked on the inputs given). It holds in general when, in
+    every row, the largest visible score exceeds every masked score by more than `margin` (in `dtype`).
+    `constant`: the mask's number where it is known; `kind`: "finite-mask", or "nonzero-denominator" for a division of
+    an exact 0 by a value that is assumed not to be 0.
+    """
+
+    kind: str
+    operation: Operation
+    text: str
+    constant: float | None = None
+    margin: float | None = None
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output tensor: where it sits in the returned structure, its value, and the shadow of its elements."""
+
+    path: str
+    value: Any
+    shadow: Shadow
+
+    def along(self, axis: int) -> tuple[np.ndarray, np.ndarray]:
+        """Earliest and latest rank that each position of `axis` can depend on, int64 arrays of that axis' length.
+
+        A position that depends on nothing has earliest > latest (earliest = the largest int32, latest = −1).
+        Raises IndexError when the output has no such axis.
+        """
+        return self.shadow.along(axis)
+
+    def __repr__(self) -> str:
+        return f"Output({self.path!r}, shape={tuple(self.shadow.shape)})"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What one abstract run found. See the module's text for how verdicts follow.
+
+    Attributes:
+      outputs: every tensor in what the model returned.
+      unknown: operations without a rule, each treated as depending on everything it reads.
+      reads: values that left the tensors for Python and were not constants.
+      conditions: finite masks (and denominators) that the intervals rest on; empty when `finite_masks=False`.
+      parameter_zeros: names of parameters whose zeros removed a dependency; only with `parameters="stored"`.
+      parameter_values: names of parameters whose other values did: as masks, conditions, indices or numbers in Python.
+      breaches: operations at which an exact 0 (or −∞) met a number that is not finite, in this very run.
+      starved: operations in which a row of a softmax saw nothing at all, with the row's index.
+      written: names of parameters and buffers of the model, and "input", that the run wrote data into.
+      assumptions: sentences that a proof from this run rests on.
+      operations: how many operations ran, by name.
+      seconds: wall-clock time of the abstract run.
+    """
+
+    outputs: tuple[Output, ...]
+    unknown: tuple[Operation, ...] = ()
+    reads: tuple[Read, ...] = ()
+    conditions: tuple[MaskCondition, ...] = ()
+    parameter_zeros: tuple[str, ...] = ()
+    parameter_values: tuple[str, ...] = ()
+    breaches: tuple[Operation, ...] = ()
+    starved: tuple[tuple[Operation, int], ...] = ()
+    written: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    operations: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether no value that depends on the chosen input left the tensors and the run kept to the assumptions.
+
+        Then the intervals hold for all inputs.
+        """
+        return not self.breaches and not any(read.source == "input" for read in self.reads)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """How the forbidden positions reach an output: from `entry`, the first operation that mixes them in, to the
+    output.
+    """
+
+    position: int
+    entry: Operation | None
+    path: tuple[Operation, ...]
+    entries: tuple[Operation, ...]

@@ -1,0 +1,15 @@
+"""Every built-in family of rules; importing this package registers them."""
+
+from . import attention as attention
+from . import contractions as contractions
+from . import convolution as convolution
+from . import creation as creation
+from . import elementwise as elementwise
+from . import fourier as fourier
+from . import indexing as indexing
+from . import movement as movement
+from . import normalising as normalising
+from . import recurrent as recurrent
+from . import reductions as reductions
+from . import scans as scans
+from . import sorting as sorting

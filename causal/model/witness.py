@@ -1,0 +1,211 @@
+"""The witness of a leaking model: two inputs, two outputs, and how to run the model on them again."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..verdict import Witness
+from .program import Program
+from .setting import Setting
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BEYOND_ROUNDING = 1000.0  # a leak moves the output this many times further than a tremor of a few last places does
+
+
+@dataclass(frozen=True, eq=False)
+class ModelWitness(Witness):
+    """Two inputs of a model that agree wherever query `query` may look, and its two different outputs.
+
+    `position` is the forbidden position that carries the leak; `positions` holds all that were changed (one unless the
+    leak needs several at once). `inputs` are the two varied inputs, `outputs` the query's output before and after
+    (features,), `feature` the entry that moved most, `rounding` how far a tremor in the last places moves it.
+    `setting` says in which mode, precision and with which jitter of the parameters the runs were made.
+    """
+
+    kind: ClassVar[str] = "model"
+
+    query: int
+    position: int
+    positions: tuple[int, ...]
+    inputs: tuple[np.ndarray, np.ndarray]
+    outputs: tuple[np.ndarray, np.ndarray]
+    feature: int
+    rounding: float
+    setting: Setting
+    others: tuple[Any, ...] = ()
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    vary: int | str = 0
+    tied: tuple[int | str, ...] = ()  # inputs that were given as the very tensor that is varied
+    sequence_axis: int = 1
+    output_axis: int = 1
+    dtype: str = "float32"  # of the varied input in a native run
+    slot: int | None = None
+    program: Program | None = field(default=None, repr=False)
+
+    @property
+    def change(self) -> float:
+        """How far the output moves: the largest difference over the query's features."""
+        return float(np.abs(self.outputs[1] - self.outputs[0]).max())
+
+    def describe(self) -> str:
+        """A sentence: who changes with whom, from which value to which, and how the runs were made."""
+        before, after = (float(o[self.feature]) for o in self.outputs)
+        how = self.setting.describe()
+        who = f"input {self.position} changes"
+        if len(self.positions) > 1:
+            who = f"inputs {_runs_of(self.positions)} change together"
+        return (
+            f"output {self.query} changes {_from_to(before, after)} when {who}"
+            f" (rounding moves it by {self.rounding:.1g}{f'; {how}' if how else ''})"
+        )
+
+    def replay(self, model: Callable[..., Any] | None = None, *inputs: Any) -> bool:
+        """Run the model on both inputs again; true iff the query's outputs differ again, beyond rounding.
+
+        A witness read back from JSON needs the `model`; `inputs` are needed only when the others could not be written.
+        Raises ValueError without a model or with one whose axes do not fit.
+        """
+        program = self.program if model is None else self._program(model, inputs)
+        if program is None:
+            raise ValueError("the witness was read back without its model; pass it: witness.replay(model)")
+        runs = [program.run(self.tensor(x), self.setting) for x in self.inputs]
+        before, after = (np.asarray(r[self.query].cpu().double().numpy()) for r in runs)
+        moved = np.abs(after - before)
+        return bool(np.nanmax(moved, initial=0.0) > BEYOND_ROUNDING * self.rounding)
+
+    def _program(self, model: Callable[..., Any], inputs: tuple[Any, ...]) -> Program:
+        given = list(inputs) if inputs else [_decoded(o) for o in self.others]
+        if not isinstance(self.vary, str) and not inputs:
+            given[self.vary] = self.tensor(self.inputs[0])
+        keywords = {k: _decoded(v) for k, v in self.keywords.items()}
+        if isinstance(self.vary, str):
+            keywords[self.vary] = self.tensor(self.inputs[0])
+        for name in () if inputs else self.tied:
+            place: Any = keywords if isinstance(name, str) else given
+            place[name] = keywords[self.vary] if isinstance(self.vary, str) else given[self.vary]
+        if keywords and not inputs:
+            given.append(keywords)
+        return Program(model, given, vary=self.vary, sequence_axis=self.sequence_axis, output_axis=self.output_axis)
+
+    def tensor(self, x: np.ndarray) -> Tensor:
+        """One of the two inputs as a tensor, on the model's device."""
+        import torch
+
+        t = torch.from_numpy(np.array(x))
+        if self.setting.precision == "native":
+            t = t.to(getattr(torch, self.dtype))
+        return t if self.program is None else t.to(self.program.input.device)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: arrays as base64, the second input only where it differs from the first."""
+        before, after = self.inputs
+        rows = np.moveaxis(after, self.sequence_axis, 0)[list(self.positions)]
+        return {
+            "kind": self.kind,
+            "query": self.query,
+            "position": self.position,
+            "positions": list(self.positions),
+            "input": _encoded(before),
+            "replaced": _encoded(rows),
+            "outputs": [_encoded(o) for o in self.outputs],
+            "feature": self.feature,
+            "rounding": self.rounding,
+            "setting": asdict(self.setting),
+            "others": [_encoded(o) for o in self.others],
+            "keywords": {k: _encoded(v) for k, v in self.keywords.items()},
+            "vary": self.vary,
+            "tied": list(self.tied),
+            "sequence_axis": self.sequence_axis,
+            "output_axis": self.output_axis,
+            "dtype": self.dtype,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ModelWitness:
+        """The witness that `to_dict` wrote; give it the model to replay it."""
+        before = _array(data["input"])
+        after = before.copy()
+        positions, axis = tuple(data["positions"]), data["sequence_axis"]
+        np.moveaxis(after, axis, 0)[list(positions)] = _array(data["replaced"])
+        first, second = (_array(o) for o in data["outputs"])
+        return cls(
+            query=data["query"],
+            position=data["position"],
+            positions=positions,
+            inputs=(before, after),
+            outputs=(first, second),
+            feature=data["feature"],
+            rounding=float(data["rounding"]),
+            setting=Setting(**data["setting"]),
+            others=tuple(data["others"]),
+            keywords=data["keywords"],
+            vary=data["vary"],
+            tied=tuple(data.get("tied", ())),
+            sequence_axis=axis,
+            output_axis=data["output_axis"],
+            dtype=data["dtype"],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ModelWitness) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _from_to(before: float, after: float) -> str:
+    """Both numbers with as many digits as it takes to see them apart."""
+    for digits in range(6, 18):
+        said = f"{before:.{digits}g}", f"{after:.{digits}g}"
+        if abs(float(said[1]) - float(said[0])) > 0.5 * abs(after - before):
+            break
+    return f"from {said[0]} to {said[1]}"
+
+
+def _runs_of(positions: Sequence[int]) -> str:
+    from ..spans import shown
+
+    return shown(positions)
+
+
+def _encoded(value: Any) -> Any:
+    """A tensor or array as dtype, shape and base64; plain data as it is; None and a note for anything else."""
+    import torch
+
+    if isinstance(value, dict) and "base64" in value:
+        return value
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        if value.dtype is torch.bfloat16:  # NumPy has no such type; float32 holds it exactly
+            return {**_encoded(value.float()), "was": "bfloat16"}
+        value = value.numpy()
+    if isinstance(value, np.ndarray):
+        data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+        return {"dtype": str(value.dtype), "shape": list(value.shape), "base64": data}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return {"unwritten": type(value).__name__}
+
+
+def _array(data: Mapping[str, Any]) -> np.ndarray:
+    flat = np.frombuffer(base64.b64decode(data["base64"]), dtype=np.dtype(data["dtype"]))
+    return flat.reshape(data["shape"]).copy()
+
+
+def _decoded(value: Any) -> Any:
+    import torch
+
+    if isinstance(value, Mapping) and "base64" in value:
+        return torch.from_numpy(_array(value)).to(getattr(torch, value.get("was", value["dtype"])))
+    if isinstance(value, Mapping) and "unwritten" in value:
+        raise ValueError(
+            f"an input of type {value['unwritten']} was not written with the witness; "
+            "pass the inputs: witness.replay(model, *inputs)"
+        )
+    return value

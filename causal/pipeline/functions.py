@@ -1,0 +1,46 @@
+"""What can be checked as a pipeline: functions, and estimators with fit and transform."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .frames import library_of
+
+__all__ = ["as_function"]
+
+
+def as_function(function: Any) -> Callable[[Any], Any]:
+    """A callable from a callable or a transformer, which is cloned for each call.
+
+    Raises TypeError for anything else.
+    """
+    if hasattr(function, "fit_transform"):
+        return _FitTransform(function)
+    if hasattr(function, "transform") and not callable(function):
+        return _Transform(function)
+    if callable(function):
+        return function
+    raise TypeError(
+        f"function is {type(function).__name__}; pass a callable, or an object with fit_transform or transform"
+    )
+
+
+@dataclass(frozen=True)
+class _FitTransform:
+    estimator: Any
+
+    def __call__(self, data: Any) -> Any:
+        fresh = copy.deepcopy(self.estimator)
+        table = data.reshape(-1, 1) if library_of(data) == "numpy" and data.ndim == 1 else data
+        return fresh.fit_transform(table)
+
+
+@dataclass(frozen=True)
+class _Transform:
+    estimator: Any
+
+    def __call__(self, data: Any) -> Any:
+        return copy.deepcopy(self.estimator).transform(data)

@@ -1,0 +1,95 @@
+"""The counterexample of a pipeline: two inputs that agree up to a cut, and a settled output that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..boundary import Boundary
+from ..verdict import Witness
+from .outputs import SET_OF_COLUMNS
+from .replay import NUMBERS, TRUNCATION, Replay
+from .runner import Runner
+from .state import State
+from .tables import read_tables
+
+
+class PipelineWitness(Witness):
+    """A settled output that changes with later input: the cut, how the later rows were changed, and both values.
+
+    `column` is the output column, `label` the row in words, `table` which of several tables was changed ("": all).
+    `replay()` calls the function again, twice on either input; a witness read back from JSON needs
+    `replay(function, data)`.
+    """
+
+    kind: ClassVar[str] = "pipeline"
+
+    def __init__(self, record: Mapping[str, Any], runner: Runner | None = None) -> None:
+        self.record, self.runner = dict(record), runner
+        self.query, self.position, self.slot = record["row"], record["later"], None
+        self.column: str = record["column"]
+        self.label: str = record["label"]
+        self.cut, self.how, self.seed = record["cut"], record["how"], record["seed"]
+        self.table: str = record.get("table", "")
+        self.outputs = tuple(record["values"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PipelineWitness) and self.record == other.record
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def inputs(self) -> tuple[Any, Any]:  # type: ignore[override]
+        """The data, and the data cut or changed after the cut; (None, None) when read back from JSON."""
+        if self.runner is None:
+            return None, None
+        return self.runner.tables.copies(), self.runner.modified(Replay(self.cut, self.how, self.table))
+
+    def replay(self, function: Any = None, data: Any = None) -> bool:
+        """Call the function twice on both inputs; true iff it agrees with itself and a settled row differs each time.
+
+        Raises ValueError when the witness was read back and `function` and `data` are not passed.
+        """
+        runner = self.runner
+        if function is not None or data is not None or runner is None:
+            if function is None or data is None:
+                raise ValueError("function and data are not part of the record; pass replay(function, data)")
+            boundary = self.record["boundary"] and Boundary.from_dict(self.record["boundary"])
+            tables = read_tables(function, data, self.record["time"], self.record["group"], boundary)
+            runner = Runner(function, tables, self.seed, State(function))
+        replay = Replay(self.cut, self.how, self.table)
+        with runner.state:
+            return runner.base.names.index(self.column) in runner.confirmed([replay])[replay]
+
+    def describe(self) -> str:
+        """A sentence with the pair, the values and what was done to the later rows."""
+        before, after = self.outputs
+        what = {
+            TRUNCATION: "are taken away",
+            "draw": "are replaced by other values of the data",
+            "words": "are replaced by words that the data lack",
+            "gaps": "have their gaps elsewhere",
+            NUMBERS: "have higher numbers",
+        }
+        done = what.get(self.how, f"are replaced by {self.how}er values")
+        of = f" of table {self.table}" if self.table else ""
+        arrow = f"({self.query} ← {self.table + ' ' if self.table else ''}{self.position})"
+        values = f"{shown(before)} becomes {shown(after)}"
+        rows = f"the rows{of} after {self.record['after']}"
+        column = f"the {SET_OF_COLUMNS}" if self.column == SET_OF_COLUMNS else f"column {self.column}"
+        return f"{column}, {self.label} {arrow}: {values} when {rows} {done}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, without the function and its data."""
+        return {"kind": self.kind, **self.record}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PipelineWitness:
+        """The witness that `to_dict` wrote; its `replay` needs the function and the data."""
+        record = {key: value for key, value in data.items() if key != "kind"}
+        return cls({**record, "values": tuple(record["values"])})
+
+
+def shown(value: Any) -> str:
+    """A value for a person."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,98 @@
+"""Does a sequence-compressed head look ahead? The verdict on a pair of projections, a mask and a boundary.
+
+The support criterion (T10) comes first: one pass over the memory. Where it fails, the exact criterion (T11) decides,
+and a leak comes with a witness (T12) that has been replayed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..boundary import Boundary
+from ..verdict import LeakBound, Status, Verdict, accept_or_raise
+from .decide import Case, judge, unjudged, up_to
+from .entries import read_pair
+from .support import supports
+from .visible import boundary_of, read_visible, visible_to
+
+
+def check_projection(
+    F: Any,
+    E: Any = None,
+    *,
+    layout: str | None = None,
+    visible: Any = None,
+    boundary: Boundary | str | None = None,
+    tolerance: float = 0,
+) -> Verdict:
+    """Whether a head with values F V and keys E K gives every query only what the boundary allows it.
+
+    `F`, `E` (None: E = F): (r, n) slots first or (n, r) positions first, as `layout` says ("slots-first",
+    "positions-first"; None only where an array is wider than tall). Any array library, nested lists, Fractions, SymPy;
+    floats are taken exactly. r = 0 is `PROVED` with every query starved, n = 0 is `PROVED` because nothing can be read.
+
+    `visible`: None (every query sees every slot), a boolean (queries, r) array, True for visible, an additive bias of
+    that shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: a `Boundary`, a
+    text such as "strict" or "lag:2", or None for the prefix boundary.
+    `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
+    within it.
+
+    The verdict is PROVED by T10, PROVED_IF under real arithmetic by T11, PROVED_IF under a condition on scores where
+    only a finite bias hides what leaks, REFUTED with a witness that has been replayed. It is never UNDECIDED: T11
+    decides.
+
+    Raises ValueError or TypeError, in one sentence, for shapes, layouts, masks and numbers that do not fit.
+
+    >>> from fractions import Fraction
+    >>> verdict = check_projection([[Fraction(1, 2), Fraction(1, 2), 0], [0, 0, 1]])
+    >>> print(verdict.witness.describe())
+    output 0 changes from 0 to 1/4 when value 1 changes from 0 to 1
+    >>> check_projection([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0]], visible="largest").headline()
+    'PROVED: 2 slots over 4 positions, E = F'
+    """
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)) or not tolerance >= 0:
+        raise ValueError(f"tolerance = {tolerance!r} is no bound; pass a number ≥ 0")
+    start = time.perf_counter()
+    matrices = read_pair(F, E, layout)
+    values, keys = matrices[0], matrices[-1]
+    given = read_visible(visible, values.shape[0])
+    where = boundary_of(given, boundary, values.shape[1])
+    support, scans = supports(matrices, where)
+    sees = visible_to(given, support)
+    failing = sees.violations(support)
+    starved = sees.starved()
+    seconds = time.perf_counter() - start
+    case = Case(values, keys, support, sees, (scans[-1], scans[0]), failing)
+    base = unjudged(case, starved, seconds)
+    if len(failing):
+        return judge(case, base, float(tolerance))
+    verdict = replace(base, status=Status.PROVED, claims=("T10", *(("T13",) if sees.rule is support else ())))
+    return up_to(verdict, LeakBound(0.0, 0.0), float(tolerance)) if tolerance else verdict
+
+
+def assert_prefix_safe(
+    F: Any,
+    E: Any = None,
+    *,
+    layout: str | None = None,
+    visible: Any = None,
+    boundary: Boundary | str | None = None,
+    tolerance: float = 0,
+    accept: Sequence[str] = ("PROVED",),
+    suppress: str | None = None,
+) -> Verdict:
+    """`check_projection`, as an assertion for tests: the verdict, or an AssertionError that shows it.
+
+    `accept` names the statuses that pass; `suppress` is a reason to let any verdict pass, which is shown with it.
+    Raises PrefixLeakError for a leak, NotProvedError for another status, and what `check_projection` raises.
+
+    >>> assert_prefix_safe([[1.0, 0.0], [1.0, 0.0]], layout="slots-first").status.name
+    'PROVED'
+    """
+    verdict = check_projection(F, E, layout=layout, visible=visible, boundary=boundary, tolerance=tolerance)
+    return accept_or_raise(verdict, accept, suppress)

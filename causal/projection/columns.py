@@ -1,0 +1,158 @@
+"""Columns of exact numbers as integers and as residues modulo primes, strip by strip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from .entries import Entries
+
+STRIP = 1 << 20  # elements per strip of columns, so that memory does not grow with the number of positions
+
+
+# -- columns of exact numbers -----------------------------------------------------------------------------------------
+
+
+class Columns:
+    """Rows `slots` of a projection as columns of integers, each column up to a positive factor of its own.
+
+    The factor changes nothing in T11: it scales a key or a value. `bits` bounds every integer: |x| < 2^bits.
+    """
+
+    def __init__(self, entries: Entries, slots: np.ndarray) -> None:
+        self.block = entries.block(slots)
+        self.is_float = self.block.dtype != object
+        if not self.is_float:
+            self.block = _integers(self.block)
+
+    @property
+    def count(self) -> int:
+        """How many columns there are."""
+        return int(self.block.shape[1])
+
+    def strips(self, order: np.ndarray) -> Iterator[np.ndarray]:
+        """The columns of `order`, some at a time."""
+        wide = max(1, STRIP // max(1, len(self.block)))
+        for start in range(0, len(order), wide):
+            yield order[start : start + wide]
+
+    @cached_property
+    def bits(self) -> int:
+        """The number of bits that the integers of a column need at most."""
+        most = 0
+        for columns in self.strips(np.arange(self.count)):
+            part = self.block[:, columns]
+            if not self.is_float:
+                most = max([most, *(abs(int(x)).bit_length() for x in part.ravel())])
+                continue
+            mantissa, exponent = _split(part)
+            lowest = exponent + np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1
+            size = np.frexp(np.abs(mantissa).astype(np.float64))[1] + exponent
+            used = mantissa != 0
+            top = np.where(used, size, -(1 << 20)).max(axis=0, initial=-(1 << 20))
+            low = np.where(used, lowest, 1 << 20).min(axis=0, initial=1 << 20)
+            most = max(most, int((top - low).max(initial=0)))
+        return most
+
+    def residues(self, p: int, columns: np.ndarray) -> np.ndarray:
+        """The chosen columns modulo a prime p < 2³¹, int64 (k, len(columns)); floats have residues, 2 being a unit."""
+        part = self.block[:, columns]
+        if not self.is_float:
+            return np.array([int(x) % p for x in part.ravel()], np.int64).reshape(part.shape)
+        mantissa, exponent = _split(part)
+        least, most = (int(exponent.min()), int(exponent.max())) if exponent.size else (0, 0)
+        powers = np.array([pow(2, e, p) for e in range(least, most + 1)], np.int64)
+        return (mantissa % p) * powers[exponent - least] % p
+
+    @cached_property
+    def constant(self) -> np.ndarray:
+        """Which columns are the same in all rows."""
+        found = [
+            np.asarray((self.block[:, c] == self.block[:1, c]).all(axis=0), bool)
+            for c in self.strips(np.arange(self.count))
+        ]
+        return np.concatenate(found) if found else np.zeros(0, bool)
+
+    @cached_property
+    def zero(self) -> np.ndarray:
+        """Which columns are zero."""
+        found = [~np.asarray(self.block[:, c] != 0, bool).any(axis=0) for c in self.strips(np.arange(self.count))]
+        return np.concatenate(found) if found else np.zeros(0, bool)
+
+    def row_labels(self, bias: np.ndarray | None) -> np.ndarray:
+        """Equal numbers for slots with equal rows and equal bias, (k,)."""
+        return row_labels(self.block, bias)
+
+
+def row_labels(block: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+    """Equal numbers for equal rows of `block` with equal bias, by comparison with one row of each kind seen so far."""
+    seen: dict[Any, list[tuple[int, int]]] = {}  # by the first few columns: (row, label)
+    labels: list[int] = []
+    for s, row in enumerate(block):
+        key = (*row[:32].tolist(), None if bias is None else float(bias[s]))
+        alike = seen.setdefault(key, [])
+        label = next((label for u, label in alike if bool(np.all(block[u] == row))), None)
+        if label is None:
+            label = max(labels, default=-1) + 1
+            alike.append((s, label))
+        labels.append(label)
+    return np.array(labels, np.int64)
+
+
+def _split(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Floats as mantissa · 2^exponent with whole mantissas, exactly."""
+    fraction, exponent = np.frexp(x.astype(np.float64))
+    return (fraction * 2.0**53).astype(np.int64), exponent.astype(np.int64) - 53
+
+
+def _integers(block: np.ndarray) -> np.ndarray:
+    whole = np.empty(block.shape, object)
+    for j in range(block.shape[1]):
+        factor = lcm(*(int(x.denominator) for x in block[:, j])) if len(block) else 1
+        whole[:, j] = [int(x * factor) for x in block[:, j]]
+    return whole
+
+
+def primes() -> Iterator[int]:
+    """The primes below 2³¹, largest first.
+
+    >>> next(primes()) == 2**31 - 1
+    True
+    """
+    candidate = 2**31 - 1
+    while True:
+        if _is_prime(candidate):
+            yield candidate
+        candidate -= 2
+
+
+def _is_prime(m: int) -> bool:
+    """Miller–Rabin with bases 2, 7, 61, which decide every odd number from 63 to 4,759,123,140 (Jaeschke, 1993)."""
+    d, twos = m - 1, 0
+    while d % 2 == 0:
+        d, twos = d // 2, twos + 1
+    for base in (2, 7, 61):
+        x = pow(base, d, m)
+        if x in (1, m - 1):
+            continue
+        for _ in range(twos - 1):
+            x = x * x % m
+            if x == m - 1:
+                break
+        else:
+            return False
+    return True
+
+
+def enough_primes(bits: int) -> Iterator[int]:
+    """Primes whose product exceeds 2^bits: an integer below that in size is 0 iff it is 0 modulo all of them."""
+    product = 1
+    for p in primes():
+        if product.bit_length() > bits + 1:
+            return
+        yield p
+        product *= p

@@ -1,0 +1,339 @@
+"""What settles whether a head looks ahead: the support criterion, then the exact one, then floats and finite biases."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..spans import Runs
+from ..verdict import Condition, Evidence, LeakBound, Status, Verdict, versions_of
+from .entries import BITS, Entries
+from .exact import Question, questions
+from .leak_size import leak_bound
+from .support import Scan, Support
+from .visible import Visible
+from .witness import ProjectionWitness
+
+if TYPE_CHECKING:
+    from .leak import Decider
+
+SHOWN = 1 << 16  # entries up to which a verdict keeps the whole pattern, for its picture
+HASHED = 1 << 24  # bytes up to which the entries themselves are hashed
+
+FINITE = "all inputs are finite and nothing overflows on the way (0 · ∞ is NaN)"
+MASKED = "a slot that a query does not see is excluded before its softmax, with −∞, not after it"
+STARVED = "a query that sees no slot outputs 0 (a softmax over nothing would be NaN)"
+ELSEWHERE = "the boundary forbids a query its own position, so queries are computed from something else"
+REAL = "the arithmetic is real: nothing rounds"
+EXPONENTIAL = "the softmax subtracts the largest score, and exp is rounded correctly"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything that a check has read: projections, who may use what, who sees what, and where T10 fails."""
+
+    values: Entries
+    keys: Entries
+    support: Support
+    sees: Visible
+    scans: tuple[Scan, Scan]  # of E and F
+    failing: np.ndarray
+
+    @cached_property
+    def decider(self) -> Decider:
+        """The exact criterion for these projections."""
+        from .leak import Decider
+
+        return Decider(self.keys, self.values)
+
+    @property
+    def dtype(self) -> str:
+        """The float type in which a head with these projections computes."""
+        kinds = {self.values.dtype, self.keys.dtype} - {"exact"}
+        if len(kinds) == 2:
+            return "float32" if kinds == {"float16", "bfloat16"} else max(kinds, key=BITS.__getitem__)
+        return kinds.pop() if kinds else "float64"
+
+    def questions(self) -> Iterator[Question]:
+        """The failing queries, grouped for T11; one at a time, since each holds a rank for every position."""
+        for slots, bias, queries in self.sees.groups(self.failing):
+            yield from questions(self.support.boundary, slots, bias, queries)
+
+    def offending(self, question: Question) -> np.ndarray:
+        """Which slots of a question read a position that one of its queries may not use, (k,)."""
+        return np.asarray(~self.support.readable(question.queries, question.slots).all(axis=0))
+
+    def within(self, question: Question, members: np.ndarray) -> Question:
+        """The same question for some of its slots only; `members` are indices or booleans."""
+        bias = None if question.bias is None else question.bias[members]
+        return replace(question, slots=question.slots[members], bias=bias)
+
+    def leak(self, question: Question) -> ProjectionWitness | None:
+        """T11 for one question."""
+        from .leak import find_leak
+
+        return find_leak(question, self.decider, self.scans[1].highest)
+
+
+@dataclass
+class Findings:
+    """What the questions of a case gave, before it is put into a verdict."""
+
+    witness: ProjectionWitness | None = None
+    by_cancellation: list[tuple[Question, Question]] = field(default_factory=list)  # in whole, and without hidden slots
+    hidden: list[tuple[Question, Any]] = field(default_factory=list)
+
+
+def judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
+    """The verdict on a head that fails the support criterion: the exact one, query by query."""
+    start = time.perf_counter()
+    found = Findings()
+    for question in case.questions():
+        witness = case.leak(question)
+        if witness is None:
+            found.by_cancellation.append((question, question))
+        elif not _hide(case, question, found):
+            found.witness = _loudest(case, question, witness)
+            break
+    seconds = time.perf_counter() - start
+    bound = leak_bound(case.questions(), case.keys, case.values, case.scans, every_entry=tolerance > 0)
+    base = replace(base, leak_bound=bound)
+    if found.witness is not None:
+        return _refuted(case, base, found.witness, bound, tolerance, seconds)
+    verdict = _conditional(case, base, found, seconds)
+    return up_to(verdict, bound, tolerance) if tolerance else verdict
+
+
+def _hide(case: Case, question: Question, found: Findings) -> bool:
+    """Whether slots with a finite bias hide the leak once their weight is 0; then the question is conditional."""
+    if question.bias is None:
+        return False
+    from .finite_bias import ways_to_hide
+
+    for hidden in ways_to_hide(question, case.offending(question)):
+        kept = np.setdiff1d(np.arange(len(question.slots)), hidden.members)
+        rest = case.within(question, kept)
+        supported = not case.offending(rest).any()
+        if supported or case.leak(rest) is None:
+            found.hidden.append((question, hidden))
+            if not supported:
+                found.by_cancellation.append((question, rest))
+            return True
+    return False
+
+
+def _loudest(case: Case, question: Question, witness: ProjectionWitness) -> ProjectionWitness:
+    """A witness among the slots with the largest bias, which no other slot can drown, if they leak by themselves."""
+    if question.bias is None:
+        return witness
+    from .counterexample import Head
+
+    top = case.leak(case.within(question, question.bias == question.bias.max()))
+    if top is None:
+        return witness
+    head = Head(case.keys, case.values, question.slots, question.bias)
+    whole = head.witness(top.query, top.position, top.keys, top.values)
+    return whole if whole.differs() else witness
+
+
+def _refuted(
+    case: Case, base: Verdict, witness: ProjectionWitness, bound: LeakBound, tolerance: float, seconds: float
+) -> Verdict:
+    start = time.perf_counter()
+    if not witness.replay():
+        raise AssertionError(
+            f"the witness does not replay, which is a fault of attnproof: please report {witness.to_dict()}"
+        )
+    replayed = Evidence(
+        "replay",
+        True,
+        "both outputs recomputed from the witness: different exactly, and as disjoint balls",
+        time.perf_counter() - start,
+    )
+    decided = Evidence("exact", False, "exact criterion (T11) over the rationals: an identity fails", seconds)
+    verdict = replace(
+        base,
+        status=Status.REFUTED,
+        claims=("T11", "T12"),
+        witness=witness,
+        evidence=(*base.evidence, decided, replayed),
+    )
+    if tolerance and bound.values <= tolerance and bound.keys <= tolerance:
+        verdict = replace(verdict, status=Status.PROVED_IF, witness=None)
+        return up_to(verdict, bound, tolerance, witness)
+    return verdict
+
+
+def up_to(verdict: Verdict, bound: LeakBound, tolerance: float, witness: ProjectionWitness | None = None) -> Verdict:
+    """A verdict up to a tolerance: conditional at best."""
+    text = (
+        f"a leak of at most {bound.values:.9g} per unit of a forbidden value and {bound.keys:.9g} per unit of a "
+        f"forbidden score and of |V| does not matter (tolerance {tolerance:g})"
+    )
+    exact = (
+        () if bound.values or bound.keys else ("no leak at all was found: tolerance=0 gives the verdict without it",)
+    )
+    return replace(
+        verdict,
+        status=Status.PROVED_IF,
+        leak_bound=bound,
+        conditions=(*verdict.conditions, Condition(text, witness)),
+        reasons=(*verdict.reasons, *exact),
+    )
+
+
+def _conditional(case: Case, base: Verdict, found: Findings, seconds: float) -> Verdict:
+    """Safe by cancellation (T11), or safe while finite biases hide what leaks, or both."""
+    conditions: list[Condition] = []
+    assumptions = list(base.assumptions)
+    claims = (["T10"] if found.hidden or base.details["safe_queries"] else []) + ["T11"] * bool(found.by_cancellation)
+    evidence = Evidence("exact", True, "exact criterion (T11) over the rationals: every identity holds", seconds)
+    if found.hidden:
+        conditions += _hiding_conditions(case, found.hidden)
+        assumptions.append(EXPONENTIAL)
+        evidence = Evidence(
+            "exact", True, "T10 and T11 over the rationals, without the slots that a bias hides", seconds
+        )
+    if found.by_cancellation:
+        conditions.append(_real_arithmetic(case, found.by_cancellation))
+        assumptions.append(REAL)
+    return replace(
+        base,
+        status=Status.PROVED_IF,
+        claims=tuple(claims),
+        conditions=tuple(conditions),
+        assumptions=tuple(assumptions),
+        evidence=(*base.evidence, evidence),
+    )
+
+
+def _real_arithmetic(case: Case, cases: list[tuple[Question, Question]]) -> Condition:
+    from .counterexample import Head
+    from .rounding import breaking_input, candidates, representable
+
+    witness = None
+    for whole, kept in cases[:4]:
+        head = Head(case.keys, case.values, kept.slots, kept.bias)
+        keys, values = case.decider.columns(kept.slots)
+        witness = breaking_input(kept, head, case.dtype, candidates(kept, keys, values))
+        if witness is not None and whole is not kept:  # the head has the hidden slots, too: they must weigh nothing
+            every = Head(case.keys, case.values, whole.slots, whole.bias)
+            told = every.witness(witness.query, witness.position, witness.keys, witness.values, case.dtype)
+            witness = told if representable(told, case.dtype) and told.outputs == witness.outputs else None
+        if witness is not None:
+            break
+    count = sum(len(whole.queries) for whole, _ in cases)
+    queries = "1 query is" if count == 1 else f"{count} queries are"
+    return Condition(f"real arithmetic: {queries} safe because terms cancel, which rounding can undo", witness)
+
+
+def _hiding_conditions(case: Case, hidden: list[tuple[Question, Any]]) -> list[Condition]:
+    """One condition for each kind of hiding, with the inputs that break it for the tightest of them."""
+    from .counterexample import Head
+    from .finite_bias import breaking_witness, condition
+
+    conditions: list[Condition] = []
+    kinds: dict[tuple[Any, ...], list[tuple[Question, Any]]] = {}
+    for question, way in hidden:
+        kinds.setdefault((tuple(question.slots[way.members].tolist()), way.gap), []).append((question, way))
+    for pairs in kinds.values():
+        question, way = pairs[0]
+        several = replace(
+            question,
+            queries=np.concatenate([q.queries for q, _ in pairs]),
+            horizons=np.concatenate([q.horizons for q, _ in pairs]),
+        )
+        head = Head(case.keys, case.values, question.slots, question.bias)
+        values, keys = case.values.block(question.slots), case.keys.block(question.slots)
+        broken = breaking_witness(question, head, way, values, keys) if len(conditions) < 8 else None
+        conditions.append(Condition(condition(way, several, case.dtype), broken))
+    return conditions
+
+
+# -- what every verdict says ------------------------------------------------------------------------------------------
+
+
+def unjudged(case: Case, starved: np.ndarray, seconds: float) -> Verdict:
+    """What is known once T10 has been asked: a verdict of PROVED where nothing fails, and what every verdict shares."""
+    values, boundary = case.values, case.support.boundary
+    r, n = values.shape
+    same = case.keys is case.values
+    reasons = []
+    if values.guessed:
+        reasons.append(
+            f"read as slots-first (r = {r}, n = {n}) because it is wider than tall; layout= says it outright"
+        )
+    assumptions = [FINITE, MASKED]
+    if len(starved):
+        assumptions.append(STARVED)
+    if boundary.forbids_own_position:
+        assumptions.append(ELSEWHERE)
+    failed = len(case.failing)
+    detail = "support criterion (T10): " + (
+        f"{failed} of {boundary.queries} queries see a slot that reads a forbidden position"
+        if failed
+        else "no query sees a slot that reads a forbidden position"
+    )
+    return Verdict(
+        subject="projection",
+        about=f"{r} slots over {n} positions, {'E = F' if same else 'E and F'}",
+        status=Status.UNDECIDED,
+        evidence=(Evidence("exact", not failed, detail, seconds),),
+        assumptions=tuple(assumptions),
+        reasons=tuple(reasons),
+        starved=Runs.of(starved),
+        queries=boundary.queries,
+        boundary=boundary,
+        details=_details(case),
+        versions=versions_of("numpy"),
+        input_hash=_hash(case),
+    )
+
+
+def _details(case: Case) -> dict[str, Any]:
+    """Shapes, reading and, for small inputs, who reads and who sees what, as runs: what a picture needs."""
+    from ..spans import spans_of
+
+    r, n = case.values.shape
+    details: dict[str, Any] = {
+        "slots": r,
+        "positions": n,
+        "layout": case.values.layout,
+        "dtype": case.dtype,
+        "safe_queries": case.support.boundary.queries - len(case.failing),
+    }
+    small = max(r * n, r * case.sees.queries) <= SHOWN
+    if small and case.values.where == case.keys.where == "host":
+
+        def pattern(rows: np.ndarray) -> list[Any]:
+            return [[list(run) for run in spans_of(np.flatnonzero(row))] for row in rows]
+
+        details["reads_values"] = pattern(case.values.block() != 0)
+        details["reads_keys"] = pattern(case.keys.block() != 0)
+        details["seen_by"] = pattern(case.sees.sees(np.arange(case.sees.queries)).T)
+    return details
+
+
+def _hash(case: Case) -> str:
+    """SHA-256 of the entries, or of the scan's block extremes and ends where the entries are many or elsewhere."""
+    digest = hashlib.sha256()
+    matrices = [case.values] if case.keys is case.values else [case.values, case.keys]
+    whole = all(m.where == "host" and getattr(m.data, "nbytes", 0) <= HASHED for m in matrices)
+    for m, found in zip(matrices, case.scans[::-1], strict=False):
+        digest.update(f"{m.shape} {m.dtype};".encode())
+        if whole and m.is_exact:
+            digest.update(" ".join(map(str, m.data.ravel())).encode())
+        elif whole:
+            step = max(1, SHOWN // max(1, m.shape[1]))
+            for s in range(0, m.shape[0], step):
+                digest.update(np.ascontiguousarray(m.data[s : s + step]).data)
+        else:
+            for part in (found.lowest, found.highest, found.low, found.high):
+                digest.update(np.ascontiguousarray(part).tobytes())
+    return f"{'sha256' if whole else 'sha256-of-scan'}:{digest.hexdigest()}"

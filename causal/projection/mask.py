@@ -1,0 +1,114 @@
+"""The largest mask that passes the support criterion (T13), its price (T14), and the nearest projection for a mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..boundary import Boundary
+from .entries import Entries, like, read, read_pair
+from .support import NEVER, NOTHING, Support, chunks, rank_of, supports
+from .visible import SafeMask
+
+
+def largest_safe_mask(
+    F: Any, E: Any = None, *, layout: str | None = None, boundary: Boundary | str | None = None
+) -> SafeMask:
+    """The largest mask under which the projections pass the support criterion (T13).
+
+    `F`, `E` (None: E = F): value and key projections, (r, n) slots first or (n, r) positions first as `layout` says;
+    any array library, nested lists, Fractions. `boundary=None` is the prefix boundary. Raises ValueError or TypeError
+    for what `check_projection` refuses.
+
+    >>> largest_safe_mask([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).to_array().astype(int).tolist()
+    [[1, 0], [1, 0], [1, 1]]
+    """
+    from .visible import boundary_of
+
+    matrices = read_pair(F, E, layout)
+    where = boundary_of(None, boundary, matrices[0].shape[1])
+    return mask_of(supports(matrices, where)[0])
+
+
+def mask_of(support: Support) -> SafeMask:
+    """The largest safe mask of a support that has been computed already."""
+    empty = support.highest == NOTHING
+    ranks = support.boundary.available
+    release = np.where(empty, -1, support.highest)
+    if ranks is not None and rank_of(support.boundary) is not None:
+        # The last position of each rank, so that a release is a position again.
+        last = np.zeros(int(ranks.max()) + 1, np.int64)
+        last[ranks] = np.arange(len(ranks))
+        release = np.where(empty, -1, last[np.where(empty, 0, support.highest)])
+    return SafeMask(release, support.boundary, support)
+
+
+def nearest_safe_projection(
+    F: Any, *, layout: str | None = None, visible: Any, boundary: Boundary | str | None = None
+) -> Any:
+    """The nearest matrix to F (in every entrywise norm) that passes the support criterion under a mask.
+
+    T10 asks that certain entries are zero; the nearest such matrix keeps all others. The result is of F's kind,
+    library, dtype and layout. Use it for E as well: the entries to clear are the same. `visible` as in
+    `check_projection`, where "largest" leaves F as it is. Raises what `check_projection` raises.
+
+    >>> nearest_safe_projection([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], visible=[[True, False]] * 3)
+    [[0.5, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    from .visible import boundary_of, read_visible, visible_to
+
+    entries = read(F, "F", layout)
+    given = read_visible(visible, entries.shape[0])
+    where = boundary_of(given, boundary, entries.shape[1])
+    support = supports([entries], where)[0]
+    seen_by = visible_to(given, support)
+    if seen_by.rule is support:
+        return F
+    if isinstance(F, (list, tuple)) or type(F).__module__.split(".")[0] == "sympy" or entries.is_exact:
+        keep = _keep_matrix(seen_by, where, entries.shape)
+        keep = keep if entries.layout == "slots-first" else keep.T
+        original = np.array(F.tolist() if hasattr(F, "tolist") else [list(row) for row in F], object)
+        return like(np.where(keep, original, original * 0), F)
+    return _cleared(F, entries, seen_by, where)
+
+
+def _cleared(F: Any, entries: Entries, seen_by: Any, boundary: Boundary) -> Any:
+    """F with its forbidden entries set to zero, in F's own library, lazily where the library is lazy."""
+    import array_api_compat as compat
+
+    positions_first = entries.layout == "positions-first"
+    if isinstance(F, Entries):
+        F = entries.data.T if positions_first else entries.data
+    F = F if compat.is_array_api_obj(F) else np.asarray(F)
+    xp = compat.array_namespace(F)
+    place = {} if compat.is_dask_array(F) else {"device": compat.device(F)}
+    keep: Any
+    if boundary.is_chain and boundary.available is not None:
+        rank = xp.asarray(np.array(boundary.available), **place)  # a writable copy, as PyTorch wants
+        limit = xp.asarray(_least_horizon(seen_by, boundary), **place)
+        keep = rank[:, None] <= limit[None, :] if positions_first else rank[None, :] <= limit[:, None]
+    else:
+        matrix = _keep_matrix(seen_by, boundary, entries.shape)
+        keep = xp.asarray(matrix.T if positions_first else matrix, **place)
+    return xp.where(keep, F, xp.zeros_like(F))
+
+
+def _least_horizon(seen_by: Any, boundary: Boundary) -> np.ndarray:
+    """For each slot the smallest horizon of a query that sees it (NEVER when none does)."""
+    assert boundary.horizon is not None
+    least = np.full(seen_by.slots, NEVER)
+    for queries in chunks(seen_by.queries, seen_by.slots):
+        shown = np.where(seen_by.sees(queries), boundary.horizon[queries][:, None], NEVER)
+        least = np.minimum(least, shown.min(axis=0, initial=NEVER))
+    return least
+
+
+def _keep_matrix(seen_by: Any, boundary: Boundary, shape: tuple[int, int]) -> np.ndarray:
+    """Boolean (r, n): no query that sees the slot is forbidden the position."""
+    r, n = shape
+    blocked = np.zeros((r, n), bool)
+    for queries in chunks(boundary.queries, r + n):
+        forbidden = ~boundary.allowed(queries[:, None], np.arange(n)[None, :])
+        blocked |= seen_by.sees(queries).T.astype(np.float32) @ forbidden.astype(np.float32) > 0
+    return ~blocked

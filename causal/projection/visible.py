@@ -1,0 +1,280 @@
+"""Which slots a query sees: everything, an explicit boolean or additive mask, or a rule that takes no memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..boundary import Boundary
+from ..spans import Runs
+from .entries import to_host
+from .support import NOTHING, Support, chunks
+
+if TYPE_CHECKING:
+    from .visible import SafeMask
+
+
+@dataclass(frozen=True, eq=False)
+class SafeMask:
+    """Query t sees slot s iff it may use everything that s reads: the unique largest mask that passes T10 (T13).
+
+    The rule takes O(r) memory; only `to_array` holds (queries, r). There is in general no largest mask that is safe by
+    T11, which also lets things cancel.
+
+    Attributes: `release` (r,): the position that becomes available with the last of what the slot reads (the last such
+    position where times are equal), −1 for a slot that reads nothing; under the prefix boundary, the last position that
+    it reads, and `visible(t, s)` iff `release[s] <= t`. `boundary`, `slots`, `queries`.
+
+    >>> from attnproof import largest_safe_mask
+    >>> mask = largest_safe_mask([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]])
+    >>> mask.release.tolist(), mask.starved, mask.staleness.tolist()
+    ([1, 3], (0,), [1, 0, 1, 0])
+    """
+
+    release: np.ndarray
+    boundary: Boundary
+    support: Support = field(repr=False)
+
+    @property
+    def slots(self) -> int:
+        """How many slots the mask speaks of."""
+        return len(self.release)
+
+    @property
+    def queries(self) -> int:
+        """How many queries the mask speaks of."""
+        return self.boundary.queries
+
+    def visible(self, t: Any, s: Any) -> np.ndarray:
+        """Whether query t sees slot s; integers or integer arrays that broadcast."""
+        t, s = np.broadcast_arrays(np.asarray(t, np.int64), np.asarray(s, np.int64))
+        answers = [
+            self.support.readable(np.array([a]), np.array([b]))[0, 0] for a, b in zip(t.flat, s.flat, strict=True)
+        ]
+        return np.array(answers, bool).reshape(t.shape)
+
+    def to_array(self) -> np.ndarray:
+        """The whole mask, boolean (queries, r), True is visible."""
+        return self.support.readable(np.arange(self.queries))
+
+    @cached_property
+    def starved(self) -> Runs:
+        """The queries that see no slot; their softmax is over nothing and the reference head gives 0 there."""
+        from .visible import Visible
+
+        return Runs.of(Visible("rule", self.queries, self.slots, rule=self.support).starved())
+
+    @cached_property
+    def staleness(self) -> np.ndarray:
+        """For each query, how many of its latest allowed positions no visible slot reads; int (queries,).
+
+        Under the prefix boundary the own position counts, so 0 means that the query sees its own position. By T14 some
+        query has at least ⌊n/(r+1)⌋.
+        """
+        ranks, horizon = self.boundary.available, self.boundary.horizon
+        if ranks is None or horizon is None:
+            return np.array([self._staleness_of(t) for t in range(self.queries)], np.int64)
+        latest = np.full(self.queries, NOTHING)
+        if self.support.boundary.is_chain:
+            highest = np.sort(self.support.highest)
+            seen = np.searchsorted(highest, horizon, side="right")
+            latest = np.append(NOTHING, highest)[seen]
+        else:
+            for queries in chunks(self.queries, self.slots):
+                shown = self.support.readable(queries)
+                latest[queries] = np.where(shown, self.support.highest[None, :], NOTHING).max(axis=1, initial=NOTHING)
+        if self.boundary.is_chain:
+            ordered = np.sort(ranks)
+            return np.searchsorted(ordered, horizon, side="right") - np.searchsorted(ordered, latest, side="right")
+        # Packed documents: positions of the own document up to the horizon, after the latest one read.
+        assert self.boundary.position_group is not None
+        assert self.boundary.query_group is not None
+        start = np.searchsorted(self.boundary.position_group, self.boundary.query_group)
+        return horizon - np.maximum(latest, start - 1)
+
+    def _staleness_of(self, t: int) -> int:
+        allowed = np.flatnonzero(self.boundary.allowed_row(t))
+        shown = self.support.readable(np.array([t]))[0]
+        latest = max((int(h) for h in self.support.highest[shown]), default=int(NOTHING))
+        return int((allowed > latest).sum())
+
+
+@dataclass(frozen=True)
+class Visible:
+    """Who sees which slot: `sees(queries)` gives a boolean (len(queries), r).
+
+    Attributes: `kind`: "all", "rule" or "dense"; `queries`, `slots`; `mask` (queries, r) for "dense"; `bias`
+    (queries, r), finite where visible, for an additive mask with some non-zero finite entry; `rule` for "rule".
+    """
+
+    kind: str
+    queries: int
+    slots: int
+    mask: np.ndarray | None = None
+    bias: np.ndarray | None = None
+    rule: Support | None = None
+
+    def sees(self, queries: np.ndarray) -> np.ndarray:
+        """Boolean (len(queries), r)."""
+        if self.mask is not None:
+            return np.asarray(self.mask[queries])
+        if self.rule is not None:
+            return self.rule.readable(queries)
+        return np.ones((len(queries), self.slots), bool)
+
+    def biases(self, query: int) -> np.ndarray | None:
+        """The additive biases of one query, or None where there are none."""
+        return None if self.bias is None else self.bias[query]
+
+    def starved(self) -> np.ndarray:
+        """The queries that see no slot, ascending."""
+        if self.kind == "all":
+            return np.arange(self.queries if self.slots == 0 else 0)
+        if self.rule is not None and self.rule.boundary.is_chain:
+            least = self.rule.highest.min() if self.slots else np.iinfo(np.int64).max
+            horizon = self.rule.boundary.horizon
+            assert horizon is not None
+            return np.flatnonzero(horizon < least)
+        return self._where(lambda queries: ~self.sees(queries).any(axis=1))
+
+    def violations(self, support: Support) -> np.ndarray:
+        """The queries that see a slot whose support they may not use (T10 fails there), ascending."""
+        chain = support.boundary.is_chain
+        horizon = support.boundary.horizon
+        if self.slots == 0:
+            return np.arange(0)
+        if self.kind == "all" and chain and horizon is not None:
+            return np.flatnonzero(horizon < support.highest.max())
+        if self.rule is not None:
+            if self.rule is support:
+                return np.arange(0)
+            if chain and horizon is not None and self.rule.boundary.is_chain and self.rule.boundary == support.boundary:
+                # The slots that a rule shows grow with the horizon, and with them the furthest rank that they read.
+                order = np.argsort(self.rule.highest, kind="stable")
+                furthest = np.append(NOTHING, np.maximum.accumulate(support.highest[order]))
+                shown = np.searchsorted(self.rule.highest[order], horizon, side="right")
+                return np.flatnonzero(furthest[shown] > horizon)
+        return self._where(lambda queries: (self.sees(queries) & ~support.readable(queries)).any(axis=1))
+
+    def _where(self, holds: Any) -> np.ndarray:
+        found = [queries[holds(queries)] for queries in chunks(self.queries, self.slots)]
+        return np.concatenate(found) if found else np.arange(0)
+
+    def groups(self, queries: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray | None, np.ndarray]]:
+        """The queries grouped by what they see: (slots, biases of those slots, queries), in order of first query."""
+        if self.kind == "all":
+            if len(queries):
+                yield np.arange(self.slots), None, queries
+            return
+        found: dict[bytes, list[int]] = {}
+        for run in np.array_split(queries, max(1, len(queries) * self.slots >> 16)):
+            rows = self.sees(run)
+            for t, row in zip(run.tolist(), rows, strict=True):
+                key = np.packbits(row).tobytes()
+                if self.bias is not None:
+                    key += np.where(row, self.bias[t], 0).tobytes()
+                found.setdefault(key, []).append(t)
+        for members in found.values():
+            t = members[0]
+            slots = np.flatnonzero(self.sees(np.array([t]))[0])
+            yield slots, None if self.bias is None else self.bias[t][slots], np.array(members)
+
+
+def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None:
+    """`visible` as a boolean or float NumPy array, a SafeMask, "largest" or None.
+
+    Raises TypeError for integers (0 and 1 read both ways) and ValueError for another shape, NaN or +infinity.
+    """
+    from .visible import SafeMask
+
+    if visible is None or isinstance(visible, SafeMask):
+        if visible is not None and visible.slots != slots:
+            raise ValueError(
+                f"visible is a mask over {visible.slots} slots, the projection has r = {slots}; make them agree"
+            )
+        return visible
+    if isinstance(visible, str):
+        if visible != "largest":
+            raise ValueError(
+                f"visible = {visible!r} is unknown; pass 'largest', a (queries, r) array, a SafeMask or None"
+            )
+        return visible
+    if isinstance(visible, np.ma.MaskedArray):
+        raise TypeError("visible is a masked array, and a masked entry says nothing; pass visible.filled(False)")
+    array = np.asarray(visible) if isinstance(visible, (list, tuple)) else _host_mask(visible)
+    if array.ndim == 1 and array.size == 0 and isinstance(visible, (list, tuple)):
+        array = array.reshape(0, slots).astype(bool)
+    if array.ndim != 2 or array.shape[1] != slots:
+        hint = " (it looks transposed)" if array.ndim == 2 and array.shape[0] == slots else ""
+        raise ValueError(f"visible has shape {array.shape}{hint}; pass (queries, r) with r = {slots}")
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind != "f":
+        raise TypeError(
+            f"visible has dtype {array.dtype}, in which 0 could mean hidden or no bias; "
+            "pass booleans (True is visible) or floats (an additive bias, -inf is hidden)"
+        )
+    with np.errstate(over="ignore"):
+        bias = array.astype(np.float64)
+    bad = np.argwhere(np.isnan(array) | (array == np.inf) | (np.isinf(bias) & np.isfinite(array)))
+    if len(bad):
+        t, s = bad[0]
+        raise ValueError(
+            f"visible[{t}, {s}] = {array[t, s]} is no bias; pass -inf for hidden and a finite float64 otherwise"
+        )
+    return bias
+
+
+def _host_mask(visible: Any) -> np.ndarray:
+    if not hasattr(visible, "shape"):
+        raise TypeError(
+            f"visible is of type {type(visible).__name__}; pass a (queries, r) array, a SafeMask, 'largest' or None"
+        )
+    array = to_host(visible)
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
+def visible_to(given: np.ndarray | SafeMask | str | None, support: Support) -> Visible:
+    """What `read_visible` returned, as a relation between the boundary's queries and the slots."""
+    queries, slots = support.boundary.queries, support.slots
+    if given is None:
+        return Visible("all", queries, slots)
+    if isinstance(given, str):
+        return Visible("rule", queries, slots, rule=support)
+    if isinstance(given, np.ndarray):
+        if given.dtype == np.bool_:
+            return Visible("dense", queries, slots, mask=given)
+        shown = given != -np.inf
+        biased = bool(np.any(given[shown] != 0))
+        return Visible("dense", queries, slots, mask=shown, bias=np.where(shown, given, 0.0) if biased else None)
+    return Visible("rule", queries, slots, rule=given.support)
+
+
+def queries_of(given: np.ndarray | SafeMask | str | None) -> int | None:
+    """How many queries a mask speaks of, or None when it leaves that open."""
+    if given is None or isinstance(given, str):
+        return None
+    return given.shape[0] if isinstance(given, np.ndarray) else given.queries
+
+
+def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | str | None, n: int) -> Boundary:
+    """The boundary asked for, the prefix boundary otherwise, checked against the sizes of projection and mask."""
+    from ..boundary import boundary_or_prefix
+    from .visible import SafeMask
+
+    if boundary is None and isinstance(given, SafeMask) and given.boundary.n == n:
+        if given.boundary.kind == "prefix":  # its queries may stand at the start
+            return given.boundary
+        return Boundary.prefix(n, given.queries) if given.queries <= n else given.boundary
+    queries = queries_of(given)
+    if boundary is None and queries == 0 and n > 0:
+        raise ValueError(f"visible has shape (0, r), no query for n = {n} positions; pass one row for each query")
+    if boundary is None and queries is not None and queries > n:
+        raise ValueError(
+            f"visible has {queries} queries, more than n = {n} positions; pass a boundary that says what each may see"
+        )
+    return boundary_or_prefix(boundary, n, queries)

@@ -1,0 +1,200 @@
+"""Bad input gets one clear sentence, and nothing of the caller's is changed."""
+
+from __future__ import annotations
+
+import attnproof as ap
+import pytest
+from needs import need
+
+torch = need("torch")
+from torch import nn
+
+
+def x(n=8, d=4):
+    return torch.randn(1, n, d)
+
+
+def broken(_):
+    raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+
+
+def cuda(x):
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def growing(x):
+    return x[:, : 8 if float(x[0, -1, 0]) == float(GIVEN[0, -1, 0]) else 7]
+
+
+GIVEN = torch.randn(1, 8, 4, generator=torch.Generator().manual_seed(3))
+
+BAD = {
+    "no such axis": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(), sequence_axis=3),
+        "sequence_axis = 3 is no axis of input 0",
+    ),
+    "empty axis": (lambda: ap.check_model(nn.Linear(4, 4), x(0)), "has no position along sequence_axis = 1"),
+    "one position": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(1)),
+        "input 0 of shape .1, 1, 4. has 1 position along axis 1, so that nothing comes later; name the axis of the "
+        "positions with sequence_axis",
+    ),
+    "positions first": (
+        lambda: ap.check_model(nn.TransformerEncoderLayer(4, 2, 8), torch.randn(8, 2, 4)),
+        "TransformerEncoderLayer takes positions along axis 0 .batch_first=False.; pass sequence_axis=0, or 1 if you "
+        "do mean the batch",
+    ),
+    "positions first within": (
+        lambda: ap.check_model(nn.Sequential(nn.Linear(4, 4), nn.LSTM(4, 4)), torch.randn(8, 2, 4)),
+        "Sequential takes positions along axis 0 .batch_first=False.",
+    ),
+    "make_input given as an input": (
+        lambda: ap.check_model(nn.Linear(4, 4), lambda n: x(n), lengths=(3, 5)),
+        "input 0 is a function; pass it as make_input=, with lengths",
+    ),
+    "boundary of another length": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(), boundary=ap.Boundary.prefix(9)),
+        "boundary speaks of n = 9 positions, the sequence axis has 8",
+    ),
+    "boundary with other queries": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(), boundary=ap.Boundary.prefix(8, queries=3)),
+        "boundary has 3 queries, the output 8 positions along axis 1",
+    ),
+    "boundary of another type": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(), boundary=7),
+        "boundary must be a Boundary, not int",
+    ),
+    "fewer outputs than positions": (
+        lambda: ap.check_model(lambda x: x[:, 3:], x()),
+        r"the output has 5 positions along axis 1 and the input 8; say where they stand",
+    ),
+    "more outputs than positions": (
+        lambda: ap.check_model(lambda x: torch.cat([x, x], 1), x()),
+        r"say what each may use with boundary=Boundary\.relation\(matrix\) of shape \(16, 8\)",
+    ),
+    "tokens without a bound": (
+        lambda: ap.check_model(lambda t: t.float()[..., None], torch.randint(0, 5, (1, 8))),
+        "holds whole numbers and no embedding tells their bound; pass vocabulary=",
+    ),
+    "tokens beyond the bound": (
+        lambda: ap.check_model(nn.Embedding(9, 4), torch.full((1, 8), 7), vocabulary=5),
+        "vocabulary = 5 but the input holds token 7; pass at least 8",
+    ),
+    "vocabulary of one": (
+        lambda: ap.check_model(nn.Embedding(9, 4), torch.zeros(1, 8, dtype=torch.long), vocabulary=1),
+        "vocabulary = 1 leaves nothing to vary",
+    ),
+    "output changes shape": (
+        lambda: ap.check_model(growing, GIVEN),
+        "must keep its shape when only values change",
+    ),
+    "no tensor": (lambda: ap.check_model(lambda x: "done", x()), "returned str and no tensor; wrap it"),
+    "output without the axis": (
+        lambda: ap.check_model(lambda x: x.sum(), x()),
+        r"output_axis = 1 is no axis of output, whose shape is \(\)",
+    ),
+    "raises inside": (
+        lambda: ap.check_model(broken, x()),
+        "raised RuntimeError on these inputs .mat1 and mat2 shapes cannot be multiplied.; call it once yourself",
+    ),
+    "needs cuda": (lambda: ap.check_model(cuda, x()), "needs a CUDA kernel that does not run here"),
+    "unknown mode": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(), modes="test"),
+        "modes names 'test', which is no mode",
+    ),
+    "no mode": (lambda: ap.check_model(nn.Linear(4, 4), x(), modes=()), "modes is empty"),
+    "unknown parameters": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(), parameters="some"),
+        "parameters = 'some' is unknown; use 'any'",
+    ),
+    "vary out of range": (lambda: ap.check_model(nn.Linear(4, 4), x(), vary=2), "vary = 2 names none of the 1 inputs"),
+    "vary without keywords": (lambda: ap.check_model(nn.Linear(4, 4), x(), vary="q"), "vary = 'q' is no keyword"),
+    "varied input is no tensor": (
+        lambda: ap.check_model(nn.Linear(4, 4), [1.0, 2.0]),
+        "input 0 is list; the varied input must be a tensor",
+    ),
+    "no input": (lambda: ap.check_model(nn.Linear(4, 4)), "no input was given; pass the model's inputs"),
+    "lengths of nothing": (lambda: ap.check_model(nn.Linear(4, 4), x(), lengths=()), "lengths is empty"),
+    "length zero": (lambda: ap.check_model(nn.Linear(4, 4), x(), lengths=(0,)), "lengths names 0; pass whole numbers"),
+    "lengths without a sequence": (
+        lambda: ap.check_model(nn.Linear(4, 4), lengths=(4,)),
+        r"lengths needs make_input\(n\) here",
+    ),
+    "make_input of another length": (
+        lambda: ap.check_model(nn.Linear(4, 4), lengths=(5,), make_input=lambda n: x()),
+        r"make_input\(5\) gave 8 positions along axis 1; make it give 5",
+    ),
+    "not callable": (lambda: ap.check_model("model", x()), "model must be callable, not str"),
+    "unknown boundary text": (
+        lambda: ap.check_model(nn.Linear(4, 4), x(), boundary="past"),
+        "boundary 'past' is unknown",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_gets_one_sentence(name):
+    call, sentence = BAD[name]
+    with pytest.raises((ValueError, TypeError), match=sentence) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_the_models_own_error_is_the_cause_and_shown_once():
+    with pytest.raises(ap.causal.model.check.ModelError) as caught:
+        ap.check_model(broken, x())
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert str(caught.value).count("mat1") == 1
+
+
+def test_a_model_that_writes_into_its_input_gets_a_copy_and_is_named():
+    def rude(x):
+        x.mul_(2)
+        return x.cumsum(1)
+
+    given = x()
+    before = given.clone()
+    verdict = ap.check_model(rude, given)
+    assert verdict.status.name == "PROVED"
+    assert torch.equal(given, before)
+    assert any("writes into its input 0; every run got a copy" in r for r in verdict.reasons)
+
+
+class Counting(nn.Module):
+    """Keeps a buffer, a plain tensor and a number from call to call."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(4))
+        self.cache, self.calls = torch.zeros(3), 0
+
+    def forward(self, x):
+        self.seen += x.mean((0, 1))
+        self.cache = torch.ones(3)
+        self.calls += 1
+        return x.cumsum(1) * self.calls
+
+
+def test_state_that_a_call_changes_is_named_and_put_back():
+    model = Counting()
+    verdict = ap.check_model(model, x())
+    assert any("changes the model's own" in r and "cache" in r and "seen" in r for r in verdict.reasons), verdict
+    assert torch.equal(model.seen, torch.zeros(4))
+    assert torch.equal(model.cache, torch.zeros(3))
+    assert model.calls == 0
+
+
+def test_parameters_modes_and_defaults_are_untouched():
+    model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.1)).half().train()
+    before = {k: (v, v.data_ptr(), v.clone()) for k, v in model.state_dict(keep_vars=True).items()}
+    verdict = ap.check_model(lambda x: model(x.half()).flip(1), x(), modes=("eval", "train"))
+    assert verdict.status.name == "REFUTED"
+    for name, p in model.state_dict(keep_vars=True).items():
+        kept, where, value = before[name]
+        assert p is kept
+        assert p.data_ptr() == where
+        assert torch.equal(p, value)
+        assert p.dtype is torch.float16
+    assert all(m.training for m in model.modules())
+    assert torch.get_default_dtype() is torch.float32
+    assert torch.is_grad_enabled()

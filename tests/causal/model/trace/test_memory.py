@@ -1,0 +1,67 @@
+"""Shadows of memory against memory itself: any view, any write, any type, read through any other view."""
+
+from __future__ import annotations
+
+import numpy as np
+from attnproof.causal.model.trace.domain import FIXED, ZERO, Shadow, full, uniform
+from attnproof.causal.model.trace.memory import Geometry, Memory
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+N = 24
+
+
+@st.composite
+def geometries(draw):
+    """A view of 24 numbers that does not overlap itself."""
+    kind = draw(st.sampled_from(["whole", "matrix", "transposed", "rows", "strided", "column"]))
+    if kind == "whole":
+        return Geometry(0, (N,), (1,), 4, "f")
+    if kind == "matrix":
+        return Geometry(0, (4, 6), (6, 1), 4, "f")
+    if kind == "transposed":
+        return Geometry(0, (6, 4), (1, 6), 4, "f")
+    if kind == "rows":
+        start = draw(st.integers(0, 2))
+        return Geometry(6 * start, (2, 6), (6, 1), 4, "f")
+    if kind == "column":
+        return Geometry(draw(st.integers(0, 5)), (4,), (6,), 4, "f")
+    return Geometry(draw(st.integers(0, 1)), (12,), (2,), 4, "f")
+
+
+def window(array, g):
+    return np.lib.stride_tricks.as_strided(array[g.offset :], g.shape, tuple(s * array.itemsize for s in g.strides))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), geometries(), st.integers(0, 9)), min_size=1, max_size=8))
+def test_reads_give_what_was_written(steps):
+    memory, truth = Memory(N * 4), np.full(N, -1, np.int32)
+    memory.everywhere = uniform((), FIXED)
+    memory.dtype = "f"
+    for write, g, value in steps:
+        if write:
+            values = (np.arange(int(np.prod(g.shape))) % 3 + value).reshape(g.shape).astype(np.int32)
+            memory.write(g, Shadow(g.shape, values, values, np.zeros((1,) * len(g.shape), np.uint8)))
+            window(truth, g)[...] = values
+        hi = full(memory.read(g))[1]
+        assert np.array_equal(hi, window(truth, g))
+
+
+def test_bits_read_as_another_type_keep_intervals_and_lose_values():
+    memory = Memory(16)
+    pair = Geometry(0, (2,), (1,), 8, "complex64")
+    memory.write(pair, Shadow((2,), np.array([1, 2], np.int32), np.array([1, 2], np.int32), np.zeros(1, np.uint8)))
+    halves = memory.read(Geometry(0, (2, 2), (2, 1), 4, "float32"))
+    assert full(halves)[1].tolist() == [[1, 1], [2, 2]]
+    memory.write(Geometry(1, (1,), (1,), 4, "float32"), uniform((1,), ZERO, 7, 7))
+    assert full(memory.read(pair))[1].tolist() == [7, 2]
+    assert (memory.read(pair).kind <= FIXED).all()
+
+
+def test_bytes_that_nobody_wrote_may_hold_anything():
+    memory = Memory(N * 4)
+    memory.write(Geometry(0, (4,), (6,), 4, "f"), uniform((4,), FIXED))
+    hi = full(memory.read(Geometry(0, (N,), (1,), 4, "f")))[1]
+    assert (hi[::6] == -1).all()
+    assert (hi[1::6] > N).all()

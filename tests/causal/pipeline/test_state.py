@@ -1,0 +1,275 @@
+"""Functions that keep something between calls: a cache must not hide a leak, and the check leaves no trace."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from attnproof.causal.pipeline.check import check_pipeline
+from attnproof.causal.pipeline.state import State
+from attnproof.causal.verdict import Status
+from needs import need
+
+pytestmark = pytest.mark.claim("T17")
+
+X = np.random.default_rng(0).normal(size=30)
+CACHE: dict[str, float] = {}
+MEAN = None
+COUNT = 0
+ROOM = np.zeros(30)
+
+
+def in_a_dictionary(x):
+    if "mean" not in CACHE:
+        CACHE["mean"] = x.mean()
+    return x - CACHE["mean"]
+
+
+def in_a_global(x):
+    global MEAN
+    if MEAN is None:
+        MEAN = x.mean()
+    return x - MEAN
+
+
+def in_a_new_global(x):
+    global FRESH
+    try:
+        FRESH  # noqa: B018
+    except NameError:
+        FRESH = x.mean()
+    return x - FRESH
+
+
+def in_a_default(x, memo=[]):  # noqa: B006
+    if not memo:
+        memo.append(x.mean())
+    return x - memo[0]
+
+
+def in_an_attribute(x):
+    if not hasattr(in_an_attribute, "mean"):
+        in_an_attribute.mean = x.mean()
+    return x - in_an_attribute.mean
+
+
+class Fitted:
+    mean = None
+
+    def __init__(self):
+        self.deviation = None
+
+    def on_the_object(self, x):
+        if self.deviation is None:
+            self.deviation = x.std()
+        return x / self.deviation
+
+    def as_a_new_attribute(self, x):
+        if not hasattr(self, "largest"):
+            self.largest = x.max()
+        return x / self.largest
+
+    @classmethod
+    def on_the_class(cls, x):
+        if cls.mean is None:
+            cls.mean = x.mean()
+        return x - cls.mean
+
+    def __call__(self, x):
+        return self.on_the_object(x)
+
+
+class Empty:
+    pass
+
+
+def on_a_class(x):
+    if not hasattr(Empty, "mean"):
+        Empty.mean = x.mean()
+    return x - Empty.mean
+
+
+def in_a_closure():
+    mean = None
+
+    def kept(x):
+        nonlocal mean
+        if mean is None:
+            mean = x.mean()
+        return x - mean
+
+    return kept
+
+
+def through_a_helper(x):
+    return in_a_dictionary(x)
+
+
+FITTED = Fitted()
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (in_a_dictionary, "CACHE"),
+        (through_a_helper, "CACHE"),
+        (lambda x: in_a_dictionary(x), "CACHE"),
+        (functools.partial(in_a_dictionary), "CACHE"),
+        (in_a_global, "MEAN"),
+        (in_a_new_global, "FRESH"),
+        (in_a_default, "a default of in_a_default"),
+        (in_an_attribute, "in_an_attribute's attributes"),
+        (FITTED.on_the_object, "Fitted.deviation"),
+        (FITTED, "Fitted.deviation"),
+        (FITTED.as_a_new_attribute, "Fitted's attributes"),
+        (lambda x: Fitted.on_the_class(x), "Fitted.mean"),
+        (on_a_class, "Empty.mean"),
+        (in_a_closure(), "mean"),
+    ],
+)
+def test_what_is_fitted_once_and_kept_looks_ahead(function, named):
+    verdict = check_pipeline(function, X, cuts=5)
+    assert verdict.status is Status.REFUTED
+    assert any(
+        r == f"function changes {named} outside itself, which was put back before every call; where it is used nobody "
+        "does that, so keep nothing between calls"
+        for r in verdict.reasons
+    ), verdict.reasons
+    assert verdict.witness.replay()
+    assert "FRESH" not in globals()
+    assert (CACHE, MEAN, Fitted.mean, vars(FITTED)) == ({}, None, None, {"deviation": None})
+    assert not vars(in_an_attribute)
+    assert in_a_default.__defaults__ == ([],)
+
+
+def test_a_scaler_that_is_kept():
+    need("sklearn")
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler()
+
+    def scaled(x):
+        if not hasattr(scaler, "mean_"):
+            scaler.fit(x[:, None])
+        return scaler.transform(x[:, None])
+
+    assert check_pipeline(scaled, X, cuts=4).status is Status.REFUTED
+    assert not hasattr(scaler, "mean_")
+
+
+def test_functions_inside_transformers():
+    need("sklearn")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    transformer = make_pipeline(FunctionTransformer(in_a_dictionary))
+    assert check_pipeline(transformer, X[:, None], cuts=4).status is Status.REFUTED
+    assert CACHE == {}
+
+
+def test_counters_and_sums_that_go_on_are_no_leaks():
+    def counted(x):
+        global COUNT
+        COUNT += 1
+        return x + COUNT
+
+    def summed(x):
+        ROOM[0] += x.sum()
+        return np.cumsum(x) + ROOM[0] - x.sum()
+
+    for function in (counted, summed):
+        assert check_pipeline(function, X).status is Status.UNDECIDED
+    assert COUNT == 0
+    assert not ROOM.any()
+
+
+def test_processes_have_a_state_of_their_own():
+    from peeking import scaled_once
+
+    verdict = check_pipeline(scaled_once, X, cuts=3, workers=2)
+    assert verdict.status is Status.REFUTED
+    assert verdict.witness.replay()
+
+
+def test_a_state_is_left_as_it_was_when_the_check_fails():
+    def once(x):
+        CACHE["seen"] = 1.0
+        raise KeyError("no")
+
+    with pytest.raises(ValueError, match="on the whole data"):
+        check_pipeline(once, X)
+    assert CACHE == {}
+
+
+def test_tables_that_a_function_reads_from_outside_are_named():
+    pd = need("pandas")
+    other = pd.DataFrame({"z": X})
+    target = X[::-1]
+    verdict = check_pipeline(lambda d: d.assign(z=other["z"], t=target[: len(d)]), pd.DataFrame({"x": X}))
+    assert (
+        "function also reads other, target from outside, which is neither cut nor replaced; to have it checked, pass "
+        "it as a further table, data=(first, second)" in verdict.reasons
+    )
+    assert not any("outside" in r for r in check_pipeline(lambda d: d.shift(1), pd.DataFrame({"x": X})).reasons)
+
+
+def test_frames_that_are_spoilt_are_exchanged_and_what_cannot_be_copied_is_left_alone():
+    pd = need("pandas")
+    held = {"frame": pd.DataFrame({"z": [1.0, 2.0]})}
+    frame, steps = held["frame"], iter(range(1000))
+
+    def spoil(x):
+        next(steps)
+        frame.loc[0, "z"] += 1
+        return x + frame["z"][0]
+
+    with State(spoil) as state:
+        spoil(X)
+        state.put_back()
+        assert spoil(X)[0] == X[0] + 2
+    assert state.kept == ["frame"]
+    assert frame["z"].tolist() == [1.0, 2.0]
+    assert next(steps) == 2
+
+
+def test_objects_that_refer_to_each_other():
+    """A graph of them is looked through once, however many ways lead through it."""
+
+    class Node:
+        def __init__(self):
+            self.others, self.seen = [], 0
+
+    nodes = [Node() for _ in range(60)]
+    for node in nodes:
+        node.others = nodes
+
+    def count(x):
+        nodes[7].seen += 1
+        return x + nodes[7].seen
+
+    with State(count) as state:
+        count(X)
+        state.put_back()
+        assert nodes[7].seen == 0
+    assert state.kept == ["nodes"]
+    assert check_pipeline(count, X, cuts=3).status is Status.UNDECIDED
+
+
+def test_what_is_too_large_to_copy_is_left_alone(monkeypatch):
+    import attnproof.causal.pipeline.state as state
+
+    large = list(range(1000, 1100))
+
+    def count(x):
+        large[0] += 1
+        return x
+
+    monkeypatch.setattr(state, "MOST_BYTES", 1000)
+    with State(count):
+        count(X)
+    assert large[0] == 1001
+    monkeypatch.undo()
+    with State(count):
+        count(X)
+    assert large[0] == 1001
