@@ -5,7 +5,7 @@ report.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,14 @@ class TorchOperand:
             if self.memory is not None and not self.memory.exposed:
                 self.memory.remember(geometry_of(self.value), self.shadow)
         return self.shadow
+
+    def array(self) -> np.ndarray:
+        """The numbers of the concrete run, on the host; formats that NumPy lacks become float64."""
+        value = self.value.detach().resolve_conj().resolve_neg().cpu()
+        try:
+            return value.numpy()  # type: ignore[no-any-return]
+        except TypeError:
+            return value.double().numpy()  # type: ignore[no-any-return]
 
 
 class TorchCall:
@@ -106,6 +114,11 @@ class TorchCall:
         """Whether large negative numbers may stand in for −∞."""
         return self.tracer.finite_masks
 
+    @property
+    def last(self) -> int:
+        """The largest rank of the chosen input."""
+        return self.tracer.last
+
     def zeros_used(self, *operands: TorchOperand) -> None:
         """Zeros of these operands removed a dependency."""
         self.killed = True
@@ -138,6 +151,19 @@ class TorchCall:
         if where.any():
             self.tracer.mask_condition(self.info.name, value.dtype, constant, alone)
         return compress(where)
+
+    def masked_below(self, scores: TorchOperand, masked: np.ndarray, axes: Sequence[int]) -> bool:
+        """Whether every score in `masked` lies 104 or more below the largest other one over `axes`, in the concrete
+        run; records the condition where it does.
+        """
+        value = scores.value.double()
+        where = torch.from_numpy(np.array(np.broadcast_to(masked, scores.shape))).to(value.device)
+        best = value.masked_fill(where, -math.inf).amax(tuple(axes), keepdim=True)
+        if not bool(((value <= best - 104) | ~where | (best == -math.inf)).all()):
+            return False
+        result = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
+        self.tracer.mask_condition(self.info.name, result.dtype, None)
+        return True
 
     def must_be_finite(self, operand: TorchOperand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only."""
