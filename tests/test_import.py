@@ -61,9 +61,11 @@ def test_no_module_reads_what_a_clone_lacks():
     from importlib import resources
 
     root = resources.files("attnproof")
-    for folder in ("", "causal", "causal/trace", "cli", "numeric", "proofs", "symbolic"):
-        for entry in root.joinpath(folder).iterdir() if folder else root.iterdir():
-            if entry.name.endswith(".py"):
-                text = entry.read_text(encoding="utf-8")
-                assert "../shared" not in text, entry
-                assert "/work" not in text, entry
+    entries = list(root.iterdir())
+    for folder in ("causal", "cli", "numeric", "proofs", "symbolic"):
+        entries += root.joinpath(folder).rglob("*")
+    for entry in entries:
+        if entry.name.endswith(".py"):
+            text = entry.read_text(encoding="utf-8")
+            assert "../shared" not in text, entry
+            assert "/work" not in text, entry
