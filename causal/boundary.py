@@ -14,12 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..errors import ArgumentError, ArgumentTypeError
+from .times import comparable, read_times
+
 Array = np.ndarray
 Align = Literal["start", "end"]
-ATTOSECONDS = {
-    **{unit: 10 ** (18 - 3 * k) for k, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))},
-    **{unit: seconds * 10**18 for unit, seconds in (("m", 60), ("h", 3600), ("D", 86400), ("W", 604800))},
-}
 
 
 def _count(name: str, value: Any, least: int = 0) -> int:
@@ -50,6 +49,17 @@ def _standing(n: int, queries: int | None, align: str) -> Array:
     positions = np.arange(n)
     positions.setflags(write=False)
     return positions[n - m :] if align == "end" else positions[:m]
+
+
+class Misfit(ArgumentError):
+    """A `boundary` whose n positions or queries are not those of what is checked; a wing may word it anew."""
+
+    def __init__(self, n: int, queries: int, problem: str, remedy: str) -> None:
+        super().__init__("boundary", problem, remedy)
+        self.n, self.queries = n, queries
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.n, self.queries, self.problem, self.remedy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +160,7 @@ class Boundary:
         >>> Boundary.from_times([1, 1, 5], [2, 5, 5]).to_array().astype(int).tolist()
         [[1, 1, 0], [1, 1, 1], [1, 1, 1]]
         """
-        a, d = _times(available), _times(decision)
+        a, d = read_times(available), read_times(decision)
         for name, times in (("available", a), ("decision", d)):
             if times.ndim != 1:
                 raise ValueError(f"{name} has shape {times.shape}; pass one time per entry, a 1-D array")
@@ -158,7 +168,7 @@ class Boundary:
             if bad.size:
                 raise ValueError(f"{name}[{bad[0]}] is not a time ({times[bad[0]]}); drop or fill it")
         try:
-            ranks = np.unique(np.concatenate(_comparable(a, d)), return_inverse=True)[1].reshape(-1)
+            ranks = np.unique(np.concatenate(comparable(a, d)), return_inverse=True)[1].reshape(-1)
         except TypeError as error:
             raise TypeError(f"available and decision cannot be compared ({error}); pass times of one kind") from None
         stands = np.arange(a.size) if a.size == d.size else None
@@ -182,7 +192,7 @@ class Boundary:
         return cls("relation", m.shape[1], m.shape[0], stands, {}, None, None, matrix=m)
 
     @classmethod
-    def parse(cls, text: str, n: int, queries: int | None = None) -> Boundary:
+    def parse(cls, text: str, n: int, queries: int | None = None, align: Align = "end") -> Boundary:
         """The command line's notation: prefix, strict, lag:K, documents:a,b,…, bidirectional.
 
         Raises ValueError that names the text and the five forms.
@@ -193,23 +203,63 @@ class Boundary:
         name, _, argument = text.partition(":")
         try:
             if name == "lag":
-                return cls.lagged(n, _read(argument, "the lag", 0), queries)
+                return cls.lagged(n, _read(argument, "the lag", 0), queries, align)
             if name == "documents":
                 built = cls.documents([_read(length, "a length", 1) for length in argument.split(",")])
                 if built.n != n or queries not in (None, n):
                     raise ValueError(f"lengths sum to {built.n}, not to the {n} positions")
                 return built
-            if name in ("prefix", "strict", "bidirectional") and not argument:
-                return getattr(cls, name)(n, queries)
+            if name in ("prefix", "strict") and not argument:
+                return cls.lagged(n, int(name == "strict"), queries, align)
+            if name == "bidirectional" and not argument:
+                return cls.bidirectional(n, queries)
         except ValueError as error:
             halves = ",".join(str(part) for part in (n - n // 2, n // 2) if part)
             like = {
                 "lag": "write it like lag:2",
                 "documents": f"write lengths that sum to {n}, like documents:{halves}",
             }
-            remedy = like.get(name, "choose another")
-            raise ValueError(f"boundary {text!r} does not fit ({error}); {remedy}") from None
-        raise ValueError(f"boundary {text!r} is unknown; use prefix, strict, lag:K, documents:a,b,… or bidirectional")
+            problem = f"{text!r} does not fit ({error})"
+            raise ArgumentError("boundary", problem, like.get(name, "choose another")) from None
+        raise ArgumentError(
+            "boundary", f"{text!r} is unknown", "use prefix, strict, lag:K, documents:a,b,… or bidirectional"
+        )
+
+    @classmethod
+    def resolve(
+        cls, given: Boundary | str | None, n: int, queries: int | None = None, align: Align = "end"
+    ) -> Boundary:
+        """The boundary that an argument means: itself, what `parse` reads in a text, the prefix boundary for None.
+
+        `queries` (None: n, or as many as the boundary given has) stand at the last positions, or with `align="start"`
+        at the first. Raises ArgumentError where a text does not fit, its kind `Misfit` where the boundary given has
+        other sizes, ArgumentTypeError for what is no boundary.
+
+        >>> Boundary.resolve("strict", 6, queries=2).stands.tolist()
+        [4, 5]
+        >>> Boundary.resolve(Boundary.prefix(5), 6)
+        Traceback (most recent call last):
+        ...
+        attnproof.causal.boundary.Misfit: boundary speaks of n = 5 positions, the projection has n = 6; make them agree
+        """
+        if given is None:
+            return cls.prefix(n, queries, align)
+        if isinstance(given, str):
+            return cls.parse(given, n, queries, align)
+        if not isinstance(given, Boundary):
+            problem = f"must be a Boundary, not {type(given).__name__}"
+            raise ArgumentTypeError("boundary", problem, f"build one with Boundary.prefix({n})")
+        if given.n != n:
+            problem = f"speaks of n = {given.n} positions, the projection has n = {n}"
+            raise Misfit(given.n, given.queries, problem, "make them agree")
+        if queries is not None and given.queries != queries:
+            raise Misfit(
+                given.n,
+                given.queries,
+                f"has {given.queries} queries, visible has {queries}",
+                f"make them agree, for instance Boundary.prefix({n}, queries={queries})",
+            )
+        return given
 
     # -- questions ------------------------------------------------------------------------------------------------
 
@@ -342,59 +392,6 @@ class Boundary:
         raise ValueError(f"kind = {kind!r} is not a boundary; it was not written by Boundary.to_dict")
 
 
-def _times(given: Any) -> Array:
-    """An array of times that holds them exactly: whole numbers beside floats in a list would be rounded otherwise."""
-    times = np.asarray(given)
-    if times.dtype.kind == "c":
-        raise TypeError("available and decision cannot be compared (complex numbers have no order); pass real times")
-    mixed = isinstance(given, (list, tuple)) and times.dtype.kind == "f" and any(type(x) is not float for x in given)
-    return np.array(given, object) if mixed else times
-
-
-def _comparable(a: Array, d: Array) -> tuple[Array, Array]:
-    """Two arrays of times that can be compared without rounding or overflow: as Python's numbers where types differ."""
-    if a.dtype == d.dtype or not (a.size and d.size):
-        return a, d
-    if a.dtype.kind == d.dtype.kind == "M" or a.dtype.kind == d.dtype.kind == "m":
-        np.result_type(a, d)  # TypeError where months are to be compared with days
-        return _attoseconds(a), _attoseconds(d)
-    if a.dtype.kind in "biuf" and d.dtype.kind in "biuf":
-        return a.astype(object), d.astype(object)
-    if a.dtype.kind != d.dtype.kind and {a.dtype.kind, d.dtype.kind} & set("MmUS"):
-        raise TypeError(f"their types are {a.dtype} and {d.dtype}")
-    return a, d
-
-
-def _attoseconds(times: Array) -> Array:
-    """Datetimes or timedeltas as whole numbers of any size: NumPy overflows silently between units."""
-    unit, step = np.datetime_data(times.dtype)
-    if unit in ("Y", "M"):
-        times, unit, step = times.astype(f"{times.dtype.kind}8[{'D' if times.dtype.kind == 'M' else 'M'}]"), "D", 1
-    return times.astype(np.int64).astype(object) * (step * ATTOSECONDS[unit])
-
-
 def _shown(values: list[int], most: int = 6) -> str:
     shown = ", ".join(map(str, values[:most]))
     return shown if len(values) <= most else f"{shown}, … ({len(values)})"
-
-
-def boundary_or_prefix(boundary: Boundary | str | None, n: int, queries: int | None = None) -> Boundary:
-    """The boundary given (a text is read by `Boundary.parse`), or the prefix boundary for None; ValueError when its
-    sizes are not n and `queries`.
-    """
-    if boundary is None:
-        return Boundary.prefix(n, queries)
-    if isinstance(boundary, str):
-        boundary = Boundary.parse(boundary, n)
-    if not isinstance(boundary, Boundary):
-        raise TypeError(
-            f"boundary must be a Boundary, not {type(boundary).__name__}; build one, e.g. Boundary.prefix(n)"
-        )
-    if boundary.n != n:
-        raise ValueError(f"boundary speaks of n = {boundary.n} positions, the projection has n = {n}; make them agree")
-    if queries is not None and boundary.queries != queries:
-        raise ValueError(
-            f"boundary has {boundary.queries} queries, visible has {queries}; make them agree, "
-            f"for instance Boundary.prefix({n}, queries={queries})"
-        )
-    return boundary

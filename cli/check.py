@@ -47,10 +47,8 @@ def check(
     ] = None,
 ) -> None:
     """Prove or refute that a projection gives no query what its boundary forbids, and show the leak if there is one."""
-    from ..causal.boundary import Boundary
     from ..causal.projection.check import check_projection
     from ..causal.projection.entries import read_pair
-    from ..causal.projection.visible import queries_of, read_visible
     from .files import open_file
     from .model import quiet_progress
 
@@ -62,11 +60,10 @@ def check(
     with in_options(OPTIONS):
         matrices = read_pair(values, keys, layout)
         r, n = matrices[0].shape
-        where = None
-        if boundary is not None:
-            where = Boundary.parse(boundary, n, queries_of(read_visible(mask, r)))
         with quiet_progress(f"checking {r} slots over {n} positions"):
-            verdict = check_projection(values, keys, layout=layout, visible=mask, boundary=where, tolerance=tolerance)
+            verdict = check_projection(
+                values, keys, layout=layout, visible=mask, boundary=boundary, tolerance=tolerance
+            )
     if kernel:
         verdict = verdict.with_evidence(_kernel(values, keys, layout, mask, verdict, tolerance))
         if verdict.evidence[-1].ok is None and bool(verdict):

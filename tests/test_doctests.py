@@ -30,7 +30,7 @@ FOLDERS = ("attnproof.causal", "attnproof.cli", "attnproof.numeric", "attnproof.
 
 def module_names() -> list[str]:
     """All modules of the package, found by folder, so that notebooks and tests beside it are left alone."""
-    found = ["attnproof"]
+    found = ["attnproof", "attnproof.errors", "attnproof.lazy", "attnproof.libraries"]
     for folder in FOLDERS:
         package = import_module(folder)
         found.append(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..boundary import Boundary
+from ..boundary import Boundary, Misfit
 from .program import Program
 from .setting import MODES, ModelError
 
@@ -84,33 +84,29 @@ def inputs_of_lengths(
 
 def resolved_boundary(given: BoundaryLike, n: int, queries: int, axis: int) -> Boundary:
     """The boundary over n positions and the output's queries; ModelError where they do not agree."""
-    if isinstance(given, str):
-        given = Boundary.parse(given, n)
-    elif callable(given) and not isinstance(given, Boundary):
+    if callable(given) and not isinstance(given, Boundary):
         given = given(n)
-    if given is None:
-        if queries != n:
-            raise ModelError(
-                f"the output has {queries} positions along axis {axis} and the input {n}; say where they stand with "
-                f"boundary=Boundary.prefix({n}, queries={queries}) or Boundary.relation(matrix), or pass output_axis"
-                if queries <= n
-                else f"the output has {queries} positions along axis {axis} and the input {n}; say what each may use "
-                f"with boundary=Boundary.relation(matrix) of shape ({queries}, {n}), or pass output_axis"
-            )
-        return Boundary.prefix(n)
-    if not isinstance(given, Boundary):
-        raise TypeError(f"boundary must be a Boundary, not {type(given).__name__}; build one with Boundary.prefix({n})")
-    if given.n != n:
+    if given is None and queries != n:
         raise ModelError(
-            f"boundary speaks of n = {given.n} positions, the sequence axis has {n}; pass Boundary.prefix({n}) or "
+            f"the output has {queries} positions along axis {axis} and the input {n}; say where they stand with "
+            f"boundary=Boundary.prefix({n}, queries={queries}) or Boundary.relation(matrix), or pass output_axis"
+            if queries <= n
+            else f"the output has {queries} positions along axis {axis} and the input {n}; say what each may use "
+            f"with boundary=Boundary.relation(matrix) of shape ({queries}, {n}), or pass output_axis"
+        )
+    try:
+        resolved = Boundary.resolve(given, n)  # a text leaves open where fewer queries stand, so it is for n of them
+    except Misfit as misfit:
+        raise ModelError(
+            f"boundary speaks of n = {misfit.n} positions, the sequence axis has {n}; pass Boundary.prefix({n}) or "
             "another sequence_axis"
-        )
-    if given.queries != queries:
+        ) from None
+    if resolved.queries != queries:
         raise ModelError(
-            f"boundary has {given.queries} queries, the output {queries} positions along axis {axis}; make them agree "
-            "or pass output_axis"
+            f"boundary has {resolved.queries} queries, the output {queries} positions along axis {axis}; make them "
+            "agree or pass output_axis"
         )
-    return given
+    return resolved
 
 
 def resolved_vocabulary(program: Program, given: int | None, inferred: int | None) -> int | None:

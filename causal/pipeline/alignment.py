@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..boundary import Boundary
+from ..boundary import Boundary, Misfit
 from .frames import Array, Source, comparable, is_zoned, shown_time
 from .inputs import group_numbers
 from .outputs import SET_OF_COLUMNS, Output, read_columns
@@ -53,15 +53,12 @@ def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
     kind (only prefix, strict, lagged and by-time ones cut a series in two).
     """
     n = source.n
-    if isinstance(boundary, str):
-        boundary = Boundary.parse(boundary, n)
-    boundary = Boundary.prefix(n) if boundary is None else boundary
-    if not isinstance(boundary, Boundary):
-        raise TypeError(
-            f"boundary must be a Boundary, not {type(boundary).__name__}; build one with Boundary.prefix(n)"
-        )
-    if boundary.n != n or boundary.queries != n:
-        raise ValueError(f"boundary speaks of {boundary.n} rows and {boundary.queries} queries, the data has {n} rows")
+    try:
+        boundary = Boundary.resolve(boundary, n, n)
+    except Misfit as misfit:
+        raise ValueError(
+            f"boundary speaks of {misfit.n} rows and {misfit.queries} queries, the data has {n} rows"
+        ) from None
     if boundary.kind not in ("prefix", "strict", "lagged", "from_times"):
         raise ValueError(
             f"boundary is {boundary.kind}, which does not cut a series into past and future; use prefix, strict, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from ..boundary import Boundary
 from ..spans import Runs
 from .entries import to_host
 from .support import NOTHING, Support, chunks
-
-if TYPE_CHECKING:
-    from .visible import SafeMask
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +61,6 @@ class SafeMask:
     @cached_property
     def starved(self) -> Runs:
         """The queries that see no slot; their softmax is over nothing and the reference head gives 0 there."""
-        from .visible import Visible
-
         return Runs.of(Visible("rule", self.queries, self.slots, rule=self.support).starved())
 
     @cached_property
@@ -189,8 +184,6 @@ def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None
 
     Raises TypeError for integers (0 and 1 read both ways) and ValueError for another shape, NaN or +infinity.
     """
-    from .visible import SafeMask
-
     if visible is None or isinstance(visible, SafeMask):
         if visible is not None and visible.slots != slots:
             raise ValueError(
@@ -263,18 +256,18 @@ def queries_of(given: np.ndarray | SafeMask | str | None) -> int | None:
 
 def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | str | None, n: int) -> Boundary:
     """The boundary asked for, the prefix boundary otherwise, checked against the sizes of projection and mask."""
-    from ..boundary import boundary_or_prefix
-    from .visible import SafeMask
-
-    if boundary is None and isinstance(given, SafeMask) and given.boundary.n == n:
-        if given.boundary.kind == "prefix":  # its queries may stand at the start
-            return given.boundary
-        return Boundary.prefix(n, given.queries) if given.queries <= n else given.boundary
+    unsaid = boundary is None or isinstance(boundary, str)  # where the mask's queries stand
+    mask = given.boundary if isinstance(given, SafeMask) else None
+    if mask is not None and mask.n == n and (boundary is None or boundary == "prefix"):
+        if mask.kind == "prefix":  # its queries may stand at the start
+            return mask
+        return Boundary.prefix(n, mask.queries) if mask.queries <= n else mask
     queries = queries_of(given)
-    if boundary is None and queries == 0 and n > 0:
+    if unsaid and queries == 0 and n > 0:
         raise ValueError(f"visible has shape (0, r), no query for n = {n} positions; pass one row for each query")
     if boundary is None and queries is not None and queries > n:
         raise ValueError(
             f"visible has {queries} queries, more than n = {n} positions; pass a boundary that says what each may see"
         )
-    return boundary_or_prefix(boundary, n, queries)
+    align = "end" if mask is None else mask.parameters.get("align", "end")
+    return Boundary.resolve(boundary, n, queries, align)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 from attnproof import Boundary
-from attnproof.causal.boundary import boundary_or_prefix
+from attnproof.causal.boundary import Misfit
+from attnproof.errors import ArgumentError, ArgumentTypeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -152,10 +154,10 @@ def test_a_wrong_notation_is_named(text, sentence):
             r"shape \(1, 2\) and dtype int64; pass a \(queries, n\) array",
         ),
         (lambda: Boundary.from_dict({"kind": "x", "n": 1, "queries": 1}), ValueError, "kind = 'x' is not a boundary"),
-        (lambda: boundary_or_prefix(7, 3), TypeError, "boundary must be a Boundary, not int; build one"),
-        (lambda: boundary_or_prefix(Boundary.prefix(3), 4), ValueError, "n = 3 positions, the projection has n = 4"),
+        (lambda: Boundary.resolve(7, 3), TypeError, "boundary must be a Boundary, not int; build one"),
+        (lambda: Boundary.resolve(Boundary.prefix(3), 4), ValueError, "n = 3 positions, the projection has n = 4"),
         (
-            lambda: boundary_or_prefix(Boundary.prefix(4), 4, 2),
+            lambda: Boundary.resolve(Boundary.prefix(4), 4, 2),
             ValueError,
             "has 4 queries, visible has 2; make them agree",
         ),
@@ -164,6 +166,33 @@ def test_a_wrong_notation_is_named(text, sentence):
 def test_wrong_sizes_get_one_sentence(build, error, sentence):
     with pytest.raises(error, match=sentence):
         build()
+
+
+@pytest.mark.parametrize("text", [None, "prefix", "strict", "lag:2"])
+@pytest.mark.parametrize("align", ["start", "end"])
+def test_fewer_queries_than_positions_stand_where_the_alignment_says(text, align):
+    resolved = Boundary.resolve(text, 6, 2, align)
+    assert resolved.stands.tolist() == ([0, 1] if align == "start" else [4, 5])
+    assert resolved.parameters["k"] == {"strict": 1, "lag:2": 2}.get(text, 0)
+
+
+def test_an_argument_s_error_is_a_sentence_of_its_fields():
+    with pytest.raises(Misfit) as stop:
+        Boundary.resolve(Boundary.prefix(4), 5)
+    assert (stop.value.name, stop.value.n, stop.value.queries) == ("boundary", 4, 4)
+    for error in (
+        stop.value,
+        ArgumentError("axis", "is no axis; x", "pass axis=1 or layout=2", value=9, mentions=("layout",)),
+        ArgumentTypeError("axis", "is no number", "pass an int"),
+    ):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+    named = ArgumentError("axis", "is no axis of laxis.axis", "pass axis=1 or layout=2", value=9, mentions=("layout",))
+    assert str(named) == "axis = 9 is no axis of laxis.axis; pass axis=1 or layout=2"
+    told = named.told({"axis": "--axis", "layout": "--layout", "pass": "--pass"})
+    assert told == "--axis 9 is no axis of laxis.axis; pass --axis 1 or --layout 2"
+    assert ArgumentError("f[0, 1]", "= nan is no bias", "x").told({"f": "--f"}) == "--f[0, 1] = nan is no bias; x"
+    assert ArgumentError("f", "is lost", "x", value=None).told({"f": "--f"}) == "--f is missing and is lost; x"
 
 
 def test_descriptions_name_kind_and_sizes():

@@ -534,6 +534,22 @@ def test_masks_that_fit_nothing(mask, error, sentence):
         check_projection(np.zeros((2, 4)), visible=mask)
 
 
+@pytest.mark.parametrize("text", [None, "prefix", "lag:0"])
+def test_a_mask_of_fewer_queries_stands_at_the_end_whether_the_boundary_is_named_or_not(text):
+    F, seen = np.eye(4), np.array([[True, True, True, False], [False, False, False, True]])
+    verdict = check_projection(F, layout="slots-first", visible=seen, boundary=text)
+    assert (verdict.status.name, verdict.boundary.stands.tolist()) == ("PROVED", [2, 3])
+    with pytest.raises(ValueError, match=r"visible has shape \(0, r\), no query for n = 4"):
+        check_projection(F, layout="slots-first", visible=np.zeros((0, 4), bool), boundary=text)
+
+
+@pytest.mark.parametrize("text", ["prefix", "strict", "lag:1", "lag:2"])
+def test_a_text_leaves_the_queries_of_a_safe_mask_where_they_stand(text):
+    mask = largest_safe_mask(np.eye(4), layout="slots-first", boundary=Boundary.parse(text, 4, 2, "start"))
+    verdict = check_projection(np.eye(4), layout="slots-first", visible=mask, boundary=text)
+    assert verdict.boundary.stands.tolist() == [0, 1]
+
+
 def test_masks_and_boundaries_that_disagree():
     F = np.zeros((2, 4))
     with pytest.raises(
