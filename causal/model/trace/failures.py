@@ -12,48 +12,26 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from .location import HERE
-from .registry import names
+
+if TYPE_CHECKING:
+    from .calls import TorchOperand
+    from .registry import Facts
 
 RAISED = (RuntimeError, IndexError, ValueError, TypeError, ZeroDivisionError, torch.linalg.LinAlgError)
 TORCH = os.path.dirname(torch.__file__) + os.sep  # its handlers clean up and raise again
-# families of rules whose operations cannot fail because of the values of floating numbers
-SAFE = {
-    "attention",
-    "convolution",
-    "elementwise",
-    "fourier",
-    "movement",
-    "normalising",
-    "recurrent",
-    "reductions",
-    "scans",
-}
-FAILING = names(
-    """
-    linalg_inv_ex _linalg_solve_ex linalg_cholesky_ex linalg_qr _linalg_svd _linalg_eigh linalg_pinv linalg_lu_factor_ex
-    linalg_lu_solve _linalg_det linalg_matrix_exp _linalg_slogdet cholesky_solve cholesky_inverse _linalg_check_errors
-    _assert_async
-    """
-)
 
 
-def may_fail(name: str, rule: Any, operands: Sequence[Any]) -> bool:
+def may_fail(facts: Facts, operands: Sequence[TorchOperand]) -> bool:
     """Whether some values of the operands that depend on the input could make the operation raise."""
     loose = [o for o in operands if not o.shadow.is_fixed]
-    if not loose:
-        return False
-    family = "" if rule is None else rule.__module__.rpartition(".")[2]
-    whole = any(not (o.value.is_floating_point() or o.value.is_complex()) for o in loose)
-    if family in SAFE:
-        return family == "elementwise" and whole  # a division of whole numbers by 0
-    if family == "contractions":
-        return name in FAILING
-    return whole if family == "indexing" else True
+    if facts.fails == "whole numbers":
+        return any(not (o.value.is_floating_point() or o.value.is_complex()) for o in loose)
+    return facts.fails == "any" and bool(loose)
 
 
 def caught() -> bool:

@@ -9,15 +9,6 @@ from typing import Any
 import numpy as np
 
 from .domain import Shadow
-from .registry import names
-
-# Operations that only move or copy elements: the future passes through them, it does not enter there.
-CARRIERS = names(
-    """
-    clone copy_ copy cat stack _to_copy constant_pad_nd slice_scatter select_scatter roll flip repeat view _unsafe_view
-    _reshape_copy _reshape_alias im2col fill_ masked_fill where index_select add sub mul div
-    """
-)
 
 
 class Flow:
@@ -27,17 +18,19 @@ class Flow:
         self.closed, self.position, self.n = closed, position, len(closed)
         self.operations: list[Any] = []
         self.before: list[list[int]] = []
-        self.carries: list[bool] = []
+        self.marked: list[bool] = []
+        self.passed_over: list[bool] = []
         self.outputs: list[int] = []
 
-    def add(self, operation: Any, before: Iterable[int], shadows: Sequence[Shadow]) -> int:
-        """A new operation, the nodes that it reads, and the shadows of what it wrote."""
+    def add(self, operation: Any, before: Iterable[int], shadows: Sequence[Shadow], carries: bool) -> int:
+        """A new operation, the nodes that it reads, the shadows of what it wrote, and whether it only carries."""
         self.operations.append(operation)
         self.before.append(sorted(b for b in before if b >= 0))
-        self.carries.append(any(self._carries(s) for s in shadows))
+        self.marked.append(any(self._is_marked(s) for s in shadows))
+        self.passed_over.append(carries)
         return len(self.operations) - 1
 
-    def _carries(self, shadow: Shadow) -> bool:
+    def _is_marked(self, shadow: Shadow) -> bool:
         """Whether a marked element lies where the output position may look.
 
         On an axis of the sequence's own length (or two that make it up) an element belongs to its coordinate. On others
@@ -79,13 +72,13 @@ class Flow:
         from .records import Chain
 
         start = self.outputs[output]
-        if start < 0 or not self.carries[start]:
+        if start < 0 or not self.marked[start]:
             return Chain(self.position, None, (), ())
         after: dict[int, int] = {start: -1}
         queue, entries = [start], []
         while queue:
             node = queue.pop()
-            sources = [b for b in self.before[node] if self.carries[b]]
+            sources = [b for b in self.before[node] if self.marked[b]]
             if not sources:
                 entries.append(node)
             for b in sources:
@@ -98,7 +91,7 @@ class Flow:
         while node != -1:
             path.append(node)
             node = after[node]
-        mixing = next((k for k in path if self.operations[k].name not in CARRIERS), path[0])
+        mixing = next((k for k in path if not self.passed_over[k]), path[0])
         return Chain(
             self.position,
             self.operations[mixing],

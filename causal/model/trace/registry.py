@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -17,9 +17,52 @@ from .domain import Shadow
 RuleFunction = Callable[[Any], Any]  # takes a Call
 
 
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of an operation beside the shadows of its results. Every default is the cautious one.
+
+    Attributes:
+      fails: whether the values of its operands can make it raise, so that a program that catches the error learns of
+        them: "never", only those of "whole numbers" (a division by 0, an index out of range), or "any" values.
+      sees_sign: whether its result tells +0 from −0. None: nobody said, so it may.
+      branch_cut: whether it does so for complex numbers only, as on the cut of a logarithm.
+      divides: whether a zero of either sign makes it infinite, as in 1 / ±0 = ±∞.
+      zero_from_zero: whether a zero in its result always comes from a zero that went in.
+      carries: whether it brings together no elements of different positions: it moves, copies or adds what stands at
+        the same place. Where a leak is blamed on one operation, these are passed over.
+      reads: whether its result is a number or truth value for Python, made of its operands' values.
+      numbers_by_shape: whether the numbers among its results follow from shapes and types alone.
+      shaped_by: the argument whose values decide how large the result is; "" for all, where any do.
+      shaped_by_masks: the same of an argument of which only truth values do, and whole numbers do not.
+      overlaps: whether, written in place, it is right even where another operand shares the target's memory.
+      silent: whether it gives no result that could have a shadow.
+    """
+
+    fails: Literal["never", "whole numbers", "any"] = "any"
+    sees_sign: bool | None = None
+    branch_cut: bool = False
+    divides: bool = False
+    zero_from_zero: bool = False
+    carries: bool = False
+    reads: bool = False
+    numbers_by_shape: bool = False
+    shaped_by: str = ""
+    shaped_by_masks: str = ""
+    overlaps: bool = False
+    silent: bool = False
+
+
 @dataclass(frozen=True)
-class Rule:
-    """A rule for the operations named `names` ("aten.add", "mylib.scan", or with the overload "aten.add.Tensor")."""
+class Rule(Facts):
+    """A rule for the operations named `names` ("aten.add", "mylib.scan", or with the overload "aten.add.Tensor").
+
+    `function` takes a `Call` and returns the shadow of the result, a tuple of them for several. The other fields say
+    what else holds of every one of these operations.
+
+    >>> scan = Rule(("mylib::scan",), lambda call: call["x"].shadow, fails="never")
+    >>> scan.fails, scan.sees_sign
+    ('never', None)
+    """
 
     names: tuple[str, ...]
     function: RuleFunction
@@ -78,34 +121,49 @@ class Call(Protocol):
         ...
 
 
-BUILT_IN: dict[str, RuleFunction] = {}
+BUILT_IN: dict[str, Rule] = {}
+WITHOUT_RULE: dict[str, Facts] = {}
+UNKNOWN = Facts()
+VIEW = Facts(sees_sign=False)  # another view of the same elements computes nothing
 
 
-def rule(*names: str) -> Callable[[RuleFunction], RuleFunction]:
+def rule(*names: str, **facts: Any) -> Callable[[RuleFunction], RuleFunction]:
     """Register a built-in rule; for your own operation, pass `Rule(("mylib::scan"), function)` to `run(rules=…)`.
 
-    Names are "namespace.operation" or "namespace.operation.overload".
+    Names are "namespace.operation" or "namespace.operation.overload", `facts` the other fields of `Rule`. Where some of
+    the operations that one function serves differ in their facts, it is decorated once for each.
     """
 
     def register(function: RuleFunction) -> RuleFunction:
+        made = Rule(names, function, **facts)
         for name in names:
             if name in BUILT_IN:
                 raise ValueError(f"name = {name!r} already has a rule; give each operation one rule")
-            BUILT_IN[name] = function
+            BUILT_IN[name] = made
         return function
 
     return register
 
 
-def find(names: Iterable[str], extra: Sequence[Rule] = ()) -> RuleFunction | None:
+def without_rule(*names: str, **facts: Any) -> None:
+    """Register facts (see `Facts`) of operations that have no rule."""
+    WITHOUT_RULE.update(dict.fromkeys(names, Facts(**facts)))
+
+
+def find(names: Iterable[str], extra: Sequence[Rule] = ()) -> Rule | None:
     """The rule for the first of `names` that has one; `extra` rules come first."""
     wanted = list(names)
-    own: Mapping[str, RuleFunction] = {n.replace("::", "."): r.function for r in reversed(extra) for n in r.names}
+    own: Mapping[str, Rule] = {n.replace("::", "."): r for r in reversed(extra) for n in r.names}
     for table in (own, BUILT_IN):
         for name in wanted:
             if name in table:
                 return table[name]
     return None
+
+
+def facts_of(names: Iterable[str], view: bool = False) -> Facts:
+    """What is known of an operation without a rule, which may be a `view`."""
+    return next((WITHOUT_RULE[name] for name in names if name in WITHOUT_RULE), VIEW if view else UNKNOWN)
 
 
 def names(text: str) -> tuple[str, ...]:

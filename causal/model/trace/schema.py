@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .registry import Rule, find
+from .registry import Facts, Rule, facts_of, find
 
 
 class Info:
@@ -34,6 +34,7 @@ class Info:
         self.moves_itself = torch.Tag.inplace_view in tags  # transpose_, set_: another geometry over the same storage
         self.dynamic = torch.Tag.dynamic_output_shape in tags
         self.rule = find(self.names, extra)
+        self.facts: Facts = self.rule or facts_of(self.names, self.is_view)
         self.functional: Any = None
         if self.written == ["self"] and self.rule is None and base.endswith("_") and not base.endswith("__"):
             self.functional = _functional(getattr(getattr(torch.ops, self.namespace), base[:-1], None), schema)

@@ -7,33 +7,27 @@ interval, yet whoever tells +0 from −0 sees x; and a rule that promises a zero
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from .domain import FIXED, NEGINF, ZERO, Shadow, align
 from .memory import Memory
-from .registry import names
 
-SEE_SIGN_OF_ZERO = {*names("signbit copysign atan2 angle nextafter polar hash_tensor"), "aten.view.dtype"}
-# complex functions with a cut, on which they look at the sign of a zero part
-BRANCH_CUTS = names(
-    """
-    log log2 log10 log1p sqrt rsqrt pow asin acos atan asinh acosh atanh logaddexp logaddexp2 logsumexp logcumsumexp
-    """
-)
+if TYPE_CHECKING:
+    from .calls import TorchOperand
+    from .registry import Facts
+    from .schema import Info
 
 
-DIVIDE = names("div reciprocal rsqrt pow addcdiv floor_divide digamma polygamma special_zeta lgamma")  # 1 / ±0 = ±∞
-
-
-def sees(info: Any, operands: Sequence[Any]) -> str:
-    """Whether an operation tells +0 from −0: "sees", "has no rule and may see", or nothing."""
-    if info.rule is None and not info.is_view:
-        return "has no rule and may see"
-    cut = info.name in BRANCH_CUTS and any(o.value.is_complex() for o in operands)
-    return "sees" if cut or SEE_SIGN_OF_ZERO.intersection(info.names) else ""
+def sees(info: Info, operands: Sequence[TorchOperand]) -> str:
+    """Whether an operation tells +0 from −0: "sees", "may see", "has no rule and may see", or nothing."""
+    facts = info.facts
+    if facts.sees_sign is None:
+        return "may see" if info.rule is not None else "has no rule and may see"
+    cut = facts.branch_cut and any(o.value.is_complex() for o in operands)
+    return "sees" if facts.sees_sign or cut else ""
 
 
 def is_open(tensor: torch.Tensor, shadow: Shadow, memory: Memory | None) -> bool:
@@ -45,11 +39,11 @@ def is_open(tensor: torch.Tensor, shadow: Shadow, memory: Memory | None) -> bool
     return value.is_floating_point() and bool((value == 0).any())
 
 
-def keeps(name: str, operands: Sequence[Any], tensor: torch.Tensor, shadow: Shadow) -> bool:
+def keeps(facts: Facts, operands: Sequence[TorchOperand], tensor: torch.Tensor, shadow: Shadow) -> bool:
     """Whether every 0 and −∞ that a rule promises is one in this run; and no zero of open sign was divided by."""
     if not tensor.is_floating_point() or torch._is_zerotensor(tensor):
         return True
-    if name in DIVIDE and any(o.memory is not None and o.memory.signed for o in operands):
+    if facts.divides and any(o.memory is not None and o.memory.signed for o in operands):
         known = torch.from_numpy(np.asarray(align(shadow.kind, tensor.dim()) >= FIXED)).to(tensor.device)
         if bool((tensor.detach().isinf() & known).any()):
             return False

@@ -11,11 +11,11 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from . import failures as handlers
 from . import signs
 from .age import is_new
 from .calls import TorchCall, TorchOperand, cast, geometry_of, shape_of
 from .domain import FIXED, VARIES, Shadow, coarsen, join_all, uniform
+from .failures import caught, may_fail
 from .location import Places
 from .memory import Memory, overlap
 from .mode import Mode
@@ -23,7 +23,6 @@ from .provenance import Flow
 from .pytree import leaves
 from .records import MaskCondition, Operation, Read
 from .registry import Rule
-from .rules.elementwise import KEEP_ZERO
 from .schema import Info
 
 KNOWN = (
@@ -39,35 +38,6 @@ KNOWN = (
     torch.UntypedStorage,
 )
 PLAIN_TYPES = {torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.nn.Parameter)}
-READS = {"aten._local_scalar_dense", "aten.equal", "aten.is_nonzero"}
-# operations whose numbers follow from shapes and types alone
-BY_SHAPE = (
-    "aten._fused_sdp_choice",
-    "aten._scaled_dot_product",
-    "aten._flash_attention",
-    "aten._efficient_attention",
-    "aten._cudnn_attention",
-    "aten.is_same_size",
-    "aten._has_compatible_shallow_copy_type",
-)
-WITHOUT_SHADOW = {
-    "aten.set_",
-    "aten._linalg_check_errors",
-    "prim.device",
-    "prim.layout",
-    "aten._assert_async",
-    "aten._assert_tensor_metadata",
-}
-SHAPED_BY_VALUES = {"aten._pack_padded_sequence": "lengths", "aten._pad_packed_sequence": "batch_sizes"}
-# a zero that comes out of these comes from a zero that went in
-ZERO_FROM_ZERO = {*KEEP_ZERO, "aten.mul", "aten.div", "aten.neg"} - {
-    "aten.round",
-    "aten.floor",
-    "aten.ceil",
-    "aten.trunc",
-}
-ZERO_FROM_ZERO -= {"aten.gelu", "aten.silu", "aten.mish", "aten.hardswish", "aten.softshrink", "aten.hardshrink"}
-DIRECT = {"aten.copy_", "aten.fill_", "aten.zero_"}
 
 
 class Tracer(Mode):
@@ -196,20 +166,18 @@ class Tracer(Mode):
             return self._foreign_operator(func, args, kwargs)
         info = self._info(func)
         self.counts[info.name] += 1
-        if info.name in READS:
+        if info.facts.reads:
             return self._read(info, args, kwargs)
-        if info.name in WITHOUT_SHADOW or info.moves_itself:
-            if info.name in handlers.FAILING:
+        if info.facts.silent or info.moves_itself:
+            if info.facts.silent and info.facts.fails != "never":
                 self._examine(TorchCall(self, info, args, kwargs))
             return func(*args, **kwargs)
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.memory_of(args[0], literal=True)
         call = TorchCall(self, info, args, kwargs)
         self._examine(call)
-        if info.name in SHAPED_BY_VALUES:
-            self._record_read(
-                f"{info.name} (a shape that depends on values)", [call[SHAPED_BY_VALUES[info.name]].shadow]
-            )
+        if info.facts.shaped_by and not info.dynamic:
+            self._record_read(f"{info.name} (a shape that depends on values)", [call[info.facts.shaped_by].shadow])
         if info.written:
             return self._mutate(call)
         if info.is_view:
@@ -228,11 +196,11 @@ class Tracer(Mode):
         how = signs.sees(info, call.operands())
         if how and any(signs.is_open(o.value, o.shadow, o.memory) for o in call.operands()):
             self._unseen(f"{call.name}, which {how} the sign of a zero")
-        if handlers.may_fail(info.name, info.rule, call.operands()) and (self.suppressing or handlers.caught()):
+        if may_fail(info.facts, call.operands()) and (self.suppressing or caught()):
             self._unseen(f"{call.name}, whose failure the program catches")
 
     def _keeps(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow) -> None:
-        if call.name.startswith("aten.") and not signs.keeps(call.name, call.operands(), tensor, shadow):
+        if not signs.keeps(call.info.facts, call.operands(), tensor, shadow):
             self.broken(call.name)
 
     def _functional(self, call: TorchCall) -> Any:
@@ -241,7 +209,7 @@ class Tracer(Mode):
         inside = {id(o.memory) for o in operands}
         call.value = call.info.function(*call.args, **call.kwargs)
         outputs = [v for _, v in leaves(call.value) if isinstance(v, torch.Tensor)]
-        if not call.name.startswith(BY_SHAPE) and any(
+        if not call.info.facts.numbers_by_shape and any(
             isinstance(v, (bool, int, float, complex)) for _, v in leaves(call.value)
         ):  # a number that Python may steer by, as torch.allclose gives
             self._record_read(call.name, [o.shadow for o in operands])
@@ -274,7 +242,7 @@ class Tracer(Mode):
                 memory = self.memory_of(tensor)
                 missing.append(memory is not None and geometry_of(tensor) not in memory.views)
             if any(missing):
-                for tensor, shadow, new in zip(outputs, _as_list(call.info.rule(call)), missing, strict=True):
+                for tensor, shadow, new in zip(outputs, _as_list(call.info.rule.function(call)), missing, strict=True):
                     memory = self.memory_of(tensor)
                     if new and memory is not None and memory.everywhere is None:
                         assert shadow.shape == tuple(tensor.shape), (call.name, shadow.shape, tuple(tensor.shape))
@@ -305,7 +273,7 @@ class Tracer(Mode):
         call.value = info.function(*call.args, **call.kwargs)
         memories = [id(o.memory) for o in operands]
         overlapping = len(set(memories)) < len(memories)
-        if info.rule is not None and not entangled and not (overlapping and info.names[1] not in DIRECT):
+        if info.rule is not None and not entangled and (info.facts.overlaps or not overlapping):
             shadows = self._shadows(call, targets)
         else:
             shadows = self._unknown(call, targets)
@@ -347,9 +315,7 @@ class Tracer(Mode):
         values: frozenset[str] = frozenset()
         for memory in (o.memory for o in operands if self.stored and o.memory is not None):
             zeros, values = zeros | memory.sources, values | memory.valued
-        family = "" if call.info.rule is None else call.info.rule.__module__
-        keeps = call.name in ZERO_FROM_ZERO or family.endswith(".movement")
-        return (zeros, values) if keeps else (frozenset(), zeros | values)
+        return (zeros, values) if call.info.facts.zero_from_zero else (frozenset(), zeros | values)
 
     def values_of(self, memory: Memory | None) -> None:
         """What was found rests on the constants in this memory: on the parameters that they were made of."""
@@ -371,7 +337,7 @@ class Tracer(Mode):
                 return self._unknown(call, outputs)
         if call.info.rule is None or any(t.is_nested for t in [*outputs, *(o.value for o in call.operands())]):
             return self._unknown(call, outputs)
-        return _as_list(call.info.rule(call))
+        return _as_list(call.info.rule.function(call))
 
     def _unknown(self, call: TorchCall, outputs: list[torch.Tensor]) -> list[Shadow]:
         """No rule: every output depends on everything that the operation reads."""
@@ -404,7 +370,7 @@ class Tracer(Mode):
         call = TorchCall(self, info, args, kwargs)
         self._record_read(info.name, [o.shadow for o in call.operands()])
         call.values_used(*call.operands())
-        if info.name == "aten._local_scalar_dense":
+        if info.facts.sees_sign is not False:
             self._sign_read(info.name, [o.value for o in call.operands()])
         return info.function(*args, **kwargs)
 
@@ -498,7 +464,7 @@ class Tracer(Mode):
         if self.flow is None:
             return -1
         before = {o.memory.node for o in operands if o.memory is not None}
-        return self.flow.add(self.operation(call.name), before, shadows)
+        return self.flow.add(self.operation(call.name), before, shadows, call.info.facts.carries)
 
 
 def _as_list(result: Any) -> list[Shadow]:
@@ -509,10 +475,9 @@ def _as_list(result: Any) -> list[Shadow]:
 
 def _steers(call: TorchCall, operand: TorchOperand) -> bool:
     """Whether the operand's values decide the shape of the output."""
-    if call.name == "aten.index":
-        return operand.value.dtype in (torch.bool, torch.uint8) and operand is not call["self"]
-    if call.name == "aten.repeat_interleave":
-        return operand is call["repeats"]
-    if call.name == "aten.masked_select":
-        return operand is call["mask"]
-    return True
+    facts = call.info.facts
+    if facts.shaped_by_masks:
+        given = call[facts.shaped_by_masks]
+        among = operand in given if isinstance(given, list) else operand is given
+        return among and operand.value.dtype in (torch.bool, torch.uint8)
+    return not facts.shaped_by or operand is call[facts.shaped_by]

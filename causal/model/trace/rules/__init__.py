@@ -5,6 +5,7 @@ from . import contractions as contractions
 from . import convolution as convolution
 from . import creation as creation
 from . import elementwise as elementwise
+from . import facts as facts
 from . import fourier as fourier
 from . import indexing as indexing
 from . import movement as movement

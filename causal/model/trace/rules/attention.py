@@ -51,7 +51,7 @@ def transposed(s: Shadow) -> Shadow:
     return Shadow(shape, *(np.swapaxes(a, -1, -2) for a in (s.lo, s.hi, s.kind)))
 
 
-@rule(*KERNELS)
+@rule(*KERNELS, fails="never", sees_sign=False, numbers_by_shape=True)
 def attention(call: Any) -> Any:
     """Scores, bias, causal mask (aligned at the first position), softmax, weighted sum."""
     q, k, v = call["query"], call["key"], call["value"]
@@ -183,7 +183,7 @@ def _with(rows: tuple[Array, Array], others: list[Any]) -> tuple[Array, Array]:
     return np.minimum(rows[0], np.int32(lo)), np.maximum(rows[1], np.int32(hi))
 
 
-@rule("aten._native_multi_head_attention")
+@rule("aten._native_multi_head_attention", fails="never", sees_sign=False)
 def native_attention(call: Any) -> Any:
     """Projections of each row, masked attention, projection; the mask counts where it hides exactly (true, or −∞)."""
     q, k, v, mask = call["query"], call["key"], call["value"], call["mask"]
@@ -200,7 +200,7 @@ def native_attention(call: Any) -> Any:
     return tuple(outputs)
 
 
-@rule("aten._transformer_encoder_layer_fwd")
+@rule("aten._transformer_encoder_layer_fwd", fails="never", sees_sign=False)
 def native_layer(call: Any) -> Shadow:
     """Attention, and functions of each row."""
     x, mask = call["src"], call["mask"]

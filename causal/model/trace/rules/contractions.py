@@ -121,14 +121,17 @@ def plus(call: Any, product: Shadow, bias: Any, beta: Any) -> Shadow:
     return total(product, s, product.shape, real)
 
 
-@rule("aten.mm", "aten.bmm", "aten.mv", "aten.dot", "aten.vdot", "aten._int_mm")
+@rule("aten.mm", "aten.bmm", "aten.mv", "aten.dot", "aten.vdot", "aten._int_mm", fails="never", sees_sign=False)
 def product(call: Any) -> Shadow:
     """a @ b."""
     first, second = call.operands()[:2] if len(call.operands()) > 1 else call.operands() * 2
     return matrix_product(call, first, second, tuple(call.value.shape))
 
 
-@rule("aten.addmm", "aten.baddbmm", "aten.addmv", "aten._addmm_activation", "aten.addbmm", "aten.addr")
+@rule(
+    "aten.addmm", "aten.baddbmm", "aten.addmv", "aten._addmm_activation", "aten.addbmm", "aten.addr",
+    fails="never", sees_sign=False,
+)  # fmt: skip
 def add_product(call: Any) -> Shadow:
     """β · bias + α · a @ b."""
     bias, *rest = (call[name] for name in list(call.info.positions)[:3])
@@ -150,7 +153,7 @@ def add_product(call: Any) -> Shadow:
     return result
 
 
-@rule("aten._grouped_mm")
+@rule("aten._grouped_mm", fails="never", sees_sign=False)
 def grouped(call: Any) -> Shadow:
     """Rows of one matrix times the matrices of their groups: row i reads itself, all weights and all group ends."""
     a, *others = call.operands()
@@ -171,7 +174,9 @@ def _outer(pair: list[Array], reduce: Any) -> Array:
     return result
 
 
-@rule("aten.linear", "aten.mkldnn_linear", "mkl._mkl_linear", "mkldnn._linear_pointwise")
+@rule(
+    "aten.linear", "aten.mkldnn_linear", "mkl._mkl_linear", "mkldnn._linear_pointwise", fails="never", sees_sign=False
+)
 def linear(call: Any) -> Shadow:
     """x Wᵀ + b."""
     operands = call.operands()
@@ -188,7 +193,7 @@ def linear(call: Any) -> Shadow:
     return plus(call, result, operands[2], 1) if len(operands) > 2 else result
 
 
-@rule("aten._cdist_forward", "aten._euclidean_dist")
+@rule("aten._cdist_forward", "aten._euclidean_dist", fails="never", sees_sign=False)
 def distances(call: Any) -> Shadow:
     """The distance of row i of one from row j of the other joins both rows."""
     a, b = call.operands()
@@ -205,7 +210,7 @@ def distances(call: Any) -> Shadow:
     return assemble(tuple(call.value.shape), parts[0], parts[1], kinds_from(parts[2]))
 
 
-@rule("aten.linalg_solve_triangular")
+@rule("aten.linalg_solve_triangular", fails="never", sees_sign=False)
 def solve_triangular(call: Any) -> Any:
     """Forward substitution: row i of the solution reads rows 0…i of the right side and of the lower triangle."""
     if not call["left"]:
@@ -238,7 +243,7 @@ DECOMPOSITIONS = names(
 )
 
 
-@rule(*DECOMPOSITIONS)
+@rule(*DECOMPOSITIONS, fails="any", sees_sign=False)
 def _whole_matrices(call: Any) -> Any:
     """Each number of a decomposition reads the whole matrix (batches stay apart)."""
     outputs = list(call.value) if isinstance(call.value, (tuple, list)) else [call.value]

@@ -65,7 +65,10 @@ def triple(s: Shadow) -> tuple[Array, Array, Array]:
     return s.lo, s.hi, (s.kind < FIXED).astype(np.uint8)
 
 
-@rule("aten.convolution", "aten._convolution", "aten.convolution_overrideable", "aten.mkldnn_convolution")
+@rule(
+    "aten.convolution", "aten._convolution", "aten.convolution_overrideable", "aten.mkldnn_convolution",
+    fails="never", sees_sign=False,
+)  # fmt: skip
 def convolution(call: Any) -> Shadow:
     """Any number of spatial axes, groups, strides, dilations, padding; transposed or not."""
     x, w, bias = call["input"] if call.has("input") else call["self"], call["weight"], call["bias"]
@@ -172,6 +175,7 @@ def pooled(
 
 @rule(
     "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices", "aten.avg_pool2d", "aten.avg_pool3d",
+    fails="never", sees_sign=False,
 )  # fmt: skip
 def pool(call: Any) -> Any:
     """The largest or the mean of a window; the index of the largest depends on the window too."""
@@ -187,7 +191,9 @@ def pool(call: Any) -> Any:
     return (result, result) if isinstance(call.value, (tuple, list)) else result
 
 
-@rule("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_max_pool2d")
+@rule(
+    "aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_max_pool2d", fails="never", sees_sign=False
+)
 def adaptive_pool(call: Any) -> Any:
     """Output i of m reads inputs ⌊i·n/m⌋ … ⌈(i+1)·n/m⌉ − 1."""
     s = call["self"].shadow

@@ -18,7 +18,8 @@ from .elementwise import known
         arange linspace logspace eye tril_indices triu_indices hann_window hamming_window bartlett_window
         blackman_window kaiser_window scalar_tensor fft_fftfreq fft_rfftfreq range
         """
-    )
+    ),
+    sees_sign=False,
 )
 def constant(call: Any) -> Any:
     """Numbers that depend on no tensor, or on all elements of the tensors that give the ends."""
@@ -27,26 +28,28 @@ def constant(call: Any) -> Any:
     return uniform(tuple(call.value.shape), FIXED if fixed else VARIES, lo, hi)
 
 
-@rule("aten.zeros", "aten.zeros_like", "aten.new_zeros", "aten.zero_", "aten._efficientzerotensor")
+@rule("aten.zero_", sees_sign=False, overlaps=True)
+@rule("aten.zeros", "aten.zeros_like", "aten.new_zeros", "aten._efficientzerotensor", sees_sign=False)
 def zeros(call: Any) -> Shadow:
     """Exact zeros, whatever the tensor that lends its shape holds."""
     return uniform(_shape(call), ZERO)
 
 
-@rule("aten.ones", "aten.ones_like", "aten.new_ones")
+@rule("aten.ones", "aten.ones_like", "aten.new_ones", sees_sign=False)
 def ones(call: Any) -> Shadow:
     """Ones."""
     return uniform(_shape(call), PLAIN)
 
 
-@rule("aten.full", "aten.full_like", "aten.new_full")
+@rule("aten.full", "aten.full_like", "aten.new_full", sees_sign=False)
 def full(call: Any) -> Shadow:
     """One number throughout."""
     s = known(call, call["fill_value"])
     return uniform(_shape(call), int(s.kind.reshape(-1)[0]))
 
 
-@rule("aten.fill", "aten.fill_")
+@rule("aten.fill_", sees_sign=False, carries=True, overlaps=True)
+@rule("aten.fill", sees_sign=False)
 def fill(call: Any) -> Shadow:
     """One number throughout, a Python number or an element."""
     s = known(call, call["value"])
@@ -58,7 +61,8 @@ def fill(call: Any) -> Shadow:
         """
         empty empty_like new_empty empty_strided new_empty_strided empty_permuted resize_ resize_as_
         """
-    )
+    ),
+    sees_sign=False,
 )
 def uninitialised(call: Any) -> Shadow:
     """Memory that nobody has written: a kernel out of our sight may fill it, so it may depend on everything."""
@@ -76,7 +80,8 @@ def _shape(call: Any) -> tuple[int, ...]:
         rand rand_like randn randn_like randint randint_like randperm normal_ uniform_ random_ exponential_
         geometric_ cauchy_ log_normal_
         """
-    )
+    ),
+    sees_sign=False,
 )
 def noise(call: Any) -> Shadow:
     """Random draws that read no data: they depend on nothing, and their value is not known."""
@@ -84,7 +89,10 @@ def noise(call: Any) -> Shadow:
     return uniform(_shape(call), VARIES)
 
 
-@rule("aten.bernoulli", "aten.bernoulli_", "aten.poisson", "aten.normal", "aten.binomial", "aten._standard_gamma")
+@rule(
+    "aten.bernoulli", "aten.bernoulli_", "aten.poisson", "aten.normal", "aten.binomial", "aten._standard_gamma",
+    sees_sign=False,
+)  # fmt: skip
 def noise_from(call: Any) -> Shadow:
     """A draw whose distribution is read from tensors, element by element."""
     call.noise(steered=call.name in ("aten.poisson", "aten.binomial", "aten._standard_gamma"))
@@ -98,7 +106,7 @@ def noise_from(call: Any) -> Shadow:
     return Shadow(shape, lo, hi, np.zeros((1,) * len(shape), np.uint8))
 
 
-@rule("aten.rrelu_with_noise", "aten.rrelu_with_noise_")
+@rule("aten.rrelu_with_noise", "aten.rrelu_with_noise_", sees_sign=False)
 def random_slope(call: Any) -> tuple[Shadow, Shadow]:
     """The output and the noise that it writes: each element reads its own, whose sign decides whether it draws."""
     call.noise(steered=True)
@@ -107,7 +115,7 @@ def random_slope(call: Any) -> tuple[Shadow, Shadow]:
     return result, result
 
 
-@rule("aten._sample_dirichlet")
+@rule("aten._sample_dirichlet", sees_sign=False)
 def simplex(call: Any) -> Shadow:
     """Each row of the last axis is drawn as one."""
     call.noise(steered=True)
@@ -116,7 +124,7 @@ def simplex(call: Any) -> Shadow:
     return Shadow(tuple(call.value.shape), lo, hi, np.zeros((1,) * len(s.shape), np.uint8))
 
 
-@rule("aten.multinomial")
+@rule("aten.multinomial", sees_sign=False)
 def multinomial(call: Any) -> Shadow:
     """Each draw of a row reads the whole row of weights."""
     call.noise()
@@ -129,7 +137,7 @@ def multinomial(call: Any) -> Shadow:
     )
 
 
-@rule("aten.native_dropout")
+@rule("aten.native_dropout", sees_sign=False)
 def native_dropout(call: Any) -> tuple[Shadow, Shadow]:
     """The input times a random mask: the interval of the input; zeros stay zeros. The mask depends on nothing."""
     call.noise()

@@ -75,45 +75,55 @@ def pointwise(call: Any, shape: tuple[int, ...] | None = None) -> Shadow:
     return assemble(shape, lo, hi, kinds_from(all_fixed(shadows, axes)))
 
 
-GENERIC = names(
-    """
-    abs acos acosh angle asin asinh atan atan2 atanh bitwise_left_shift bitwise_not bitwise_right_shift
-    bitwise_xor ceil celu clamp clamp_max clamp_min copysign cos cosh deg2rad digamma elu eq erf erfc erfinv exp2
-    expm1 floor floor_divide fmax fmin fmod frac gcd ge gelu glu_jvp gt hardshrink hardsigmoid hardswish hardtanh
-    heaviside hypot i0 igamma isinf isnan isneginf isposinf lcm le leaky_relu lgamma log log10 log1p log2
-    logaddexp2 logical_not logical_xor logit lt maximum minimum mish mvlgamma nan_to_num ne neg nextafter polar
-    polygamma pow _prelu_kernel rad2deg reciprocal relu remainder round rsqrt sgn sign signbit silu sin sinc sinh
-    softplus softshrink special_entr special_erfcx special_i0e special_i1 special_i1e special_log_ndtr
-    special_ndtri special_xlog1py special_zeta sqrt tan tanh threshold trunc xlogy complex _conj
-    lerp frexp ldexp logaddexp silu_backward gelu_backward
-    """
-)
-
-# Functions with f(0) = 0, so an exact 0 stays one without being looked at again.
-KEEP_ZERO = names(
-    """
-    abs gelu silu tanh sin sinh asin asinh atan sqrt sgn sign round floor ceil trunc erf expm1 log1p mish leaky_relu
-    elu celu hardswish softshrink hardshrink
-    """
-)
-SPECIAL = names("exp exp2 sigmoid softplus neg relu pow clamp clamp_min")
+GENERIC = """
+    bitwise_left_shift bitwise_not bitwise_right_shift bitwise_xor clamp_max cos cosh deg2rad eq erfc erfinv fmax fmin
+    fmod frac gcd ge glu_jvp gt hardsigmoid hardtanh heaviside hypot i0 igamma isinf isnan isneginf isposinf lcm le
+    logical_not logical_xor logit lt maximum minimum mvlgamma nan_to_num ne _prelu_kernel rad2deg remainder sinc
+    special_entr special_erfcx special_i0e special_i1 special_i1e special_log_ndtr special_ndtri special_xlog1py tan
+    threshold xlogy complex _conj lerp frexp ldexp silu_backward gelu_backward
+"""
 
 
-@rule(*(name for name in GENERIC if name not in SPECIAL))
+@rule(*names(GENERIC), fails="whole numbers", sees_sign=False)
+@rule(
+    *names("acos acosh atanh log log2 log10 logaddexp logaddexp2"),
+    fails="whole numbers", sees_sign=False, branch_cut=True,
+)  # fmt: skip
+@rule(*names("rsqrt"), fails="whole numbers", sees_sign=False, branch_cut=True, divides=True)
+@rule(
+    *names("digamma floor_divide lgamma polygamma reciprocal special_zeta"),
+    fails="whole numbers", sees_sign=False, divides=True,
+)  # fmt: skip
+@rule(*names("angle atan2 copysign nextafter polar signbit"), fails="whole numbers", sees_sign=True)
 def generic(call: Any) -> Any:
     """f(x, y, …) element by element: the join of what it reads."""
     if isinstance(call.value, (tuple, list)):
         return tuple(pointwise(call, tuple(v.shape)) for v in call.value)
-    result = pointwise(call)
-    if call.name in KEEP_ZERO:
-        (operand,) = call.operands()[:1]
-        keep = operand.shadow.kind == ZERO
-        if keep.any() and operand.shape == result.shape:
-            return Shadow(result.shape, result.lo, result.hi, np.where(keep, np.uint8(ZERO), result.kind))
+    return pointwise(call)
+
+
+@rule(
+    *names("abs celu elu erf expm1 leaky_relu sgn sign sin sinh tanh"),
+    fails="whole numbers", sees_sign=False, zero_from_zero=True,
+)  # fmt: skip
+@rule(
+    *names("asin asinh atan log1p sqrt"), fails="whole numbers", sees_sign=False, zero_from_zero=True, branch_cut=True
+)
+@rule(
+    *names("ceil floor gelu hardshrink hardswish mish round silu softshrink trunc"),
+    fails="whole numbers", sees_sign=False,
+)  # fmt: skip
+def through_zero(call: Any) -> Any:
+    """f(x) with f(0) = 0: an exact 0 stays one without being looked at again (but f may be 0 elsewhere, too)."""
+    result, operand = pointwise(call), call.operands()[0]
+    keep = operand.shadow.kind == ZERO
+    if keep.any() and operand.shape == result.shape:
+        return Shadow(result.shape, result.lo, result.hi, np.where(keep, np.uint8(ZERO), result.kind))
     return result
 
 
-@rule("aten.relu", "aten.neg")
+@rule("aten.relu", fails="whole numbers", sees_sign=False)
+@rule("aten.neg", fails="whole numbers", sees_sign=False, zero_from_zero=True)
 def keeps_zero(call: Any) -> Shadow:
     """relu(0) = −0 = 0, and relu(−∞) = 0; a score lowered by a large constant is 0 after relu, which is checked."""
     x = call["self"].known()
@@ -125,7 +135,7 @@ def keeps_zero(call: Any) -> Shadow:
     return assemble(x.shape, x.lo, x.hi, kind)
 
 
-@rule("aten.exp", "aten.exp2", "aten.sigmoid", "aten.softplus")
+@rule("aten.exp", "aten.exp2", "aten.sigmoid", "aten.softplus", fails="whole numbers", sees_sign=False)
 def exponential(call: Any) -> Shadow:
     """exp(−∞) = 0 and exp(x) > 0. A score lowered by a large constant gives exactly 0 where the concrete run does."""
     x = call["self"].known()
@@ -138,7 +148,10 @@ def exponential(call: Any) -> Shadow:
     return assemble(x.shape, x.lo, x.hi, kind)
 
 
-@rule("aten.pow.Tensor_Scalar", "aten.pow.Scalar", "aten.pow.Tensor_Tensor")
+@rule(
+    "aten.pow.Tensor_Scalar", "aten.pow.Scalar", "aten.pow.Tensor_Tensor",
+    fails="whole numbers", sees_sign=False, branch_cut=True, divides=True,
+)  # fmt: skip
 def power(call: Any) -> Shadow:
     """x ** y joins both; c ** x is above 0 for a number c > 0."""
     result = pointwise(call)
@@ -150,7 +163,7 @@ def power(call: Any) -> Shadow:
     return result
 
 
-@rule("aten.clamp", "aten.clamp_min")
+@rule("aten.clamp", "aten.clamp_min", fails="whole numbers", sees_sign=False)
 def clamp(call: Any) -> Shadow:
     """Joins x with its bounds; above 0 when the lower bound is a number above 0."""
     result = pointwise(call)
@@ -166,7 +179,8 @@ def clamp(call: Any) -> Shadow:
     return result
 
 
-@rule("aten.add", "aten.sub", "aten.rsub")
+@rule("aten.add", "aten.sub", fails="whole numbers", sees_sign=False, carries=True)
+@rule("aten.rsub", fails="whole numbers", sees_sign=False)
 def add(call: Any) -> Shadow:
     """a + αb joins both; −∞ + x = −∞; a score plus a large negative constant is masked; 0 + x keeps x's kind."""
     shape = tuple(call.value.shape)
@@ -227,7 +241,7 @@ def _large(call: Any, b: Any, y: Shadow, axes: int, factor: float) -> Array | No
     return align(large, axes) & fixed if large.any() else None
 
 
-@rule("aten.mul")
+@rule("aten.mul", fails="whole numbers", sees_sign=False, zero_from_zero=True, carries=True)
 def multiply(call: Any) -> Shadow:
     """a · b joins both, except where one is exactly 0: the product is 0, whatever the other (finite) number is."""
     return product(call, call["self"], call["other"], tuple(call.value.shape))
@@ -251,7 +265,7 @@ def product(call: Any, a: Any, b: Any, shape: tuple[int, ...]) -> Shadow:
     return assemble(shape, lo, hi, kind)
 
 
-@rule("aten.div")
+@rule("aten.div", fails="whole numbers", sees_sign=False, divides=True, zero_from_zero=True, carries=True)
 def divide(call: Any) -> Shadow:
     """a / b joins both; 0 / b = 0 for b ≠ 0, which holds for b > 0 and is recorded as a condition otherwise."""
     shape = tuple(call.value.shape)
@@ -303,26 +317,26 @@ def select(call: Any, condition: Any, a: Any, b: Any, shape: tuple[int, ...]) ->
     return assemble(shape, lo, hi, kind)
 
 
-@rule("aten.where.self")
+@rule("aten.where.self", fails="whole numbers", sees_sign=False, carries=True)
 def where(call: Any) -> Shadow:
     """A selection."""
     return select(call, call["condition"], call["self"], call["other"], tuple(call.value.shape))
 
 
-@rule("aten.masked_fill")
+@rule("aten.masked_fill", fails="whole numbers", sees_sign=False, carries=True)
 def masked_fill(call: Any) -> Shadow:
     """A selection: the value where the mask is true."""
     return select(call, call["mask"], call["value"], call["self"], tuple(call.value.shape))
 
 
-@rule("aten.logical_and", "aten.bitwise_and")
+@rule("aten.logical_and", "aten.bitwise_and", fails="whole numbers", sees_sign=False)
 def conjunction(call: Any) -> Shadow:
     """Like a product: False (0) decides alone."""
     p = product(call, call["self"], call["other"], tuple(call.value.shape))
     return Shadow(p.shape, p.lo, p.hi, np.where(p.kind == POSITIVE, np.uint8(VARIES), p.kind))  # 1 & 2 is 0
 
 
-@rule("aten.logical_or", "aten.bitwise_or")
+@rule("aten.logical_or", "aten.bitwise_or", fails="whole numbers", sees_sign=False)
 def disjunction(call: Any) -> Shadow:
     """A constant True decides alone (for booleans)."""
     result = pointwise(call)
@@ -341,7 +355,8 @@ def disjunction(call: Any) -> Shadow:
     return assemble(result.shape, result.lo, result.hi, np.where(true, np.uint8(PLAIN), result.kind))
 
 
-@rule("aten.addcmul", "aten.addcdiv")
+@rule("aten.addcmul", fails="whole numbers", sees_sign=False)
+@rule("aten.addcdiv", fails="whole numbers", sees_sign=False, divides=True)
 def add_product(call: Any) -> Shadow:
     """a + v · b · c and a + v · b / c: a sum with a product."""
     shape = tuple(call.value.shape)
@@ -355,7 +370,7 @@ def add_product(call: Any) -> Shadow:
     return pointwise(call)
 
 
-@rule("aten.glu")
+@rule("aten.glu", fails="whole numbers", sees_sign=False)
 def gated(call: Any) -> Shadow:
     """First half times the sigmoid of the second half, along one axis."""
     x = call["self"].shadow

@@ -11,7 +11,7 @@ from ..registry import rule
 from .elementwise import assemble
 
 
-@rule("aten._fft_r2c", "aten._fft_c2r", "aten._fft_c2c")
+@rule("aten._fft_r2c", "aten._fft_c2r", "aten._fft_c2c", fails="never", sees_sign=False)
 def transform(call: Any) -> Shadow:
     """Joins the transformed axes."""
     x = call["self"].shadow

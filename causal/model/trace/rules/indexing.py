@@ -36,7 +36,8 @@ def _is_mask(operand: Any) -> bool:
     return str(operand.value.dtype) in ("torch.bool", "torch.uint8")
 
 
-@rule("aten.index", "aten._unsafe_index")
+@rule("aten.index", fails="whole numbers", sees_sign=False, shaped_by_masks="indices")
+@rule("aten._unsafe_index", fails="whole numbers", sees_sign=False)
 def index(call: Any) -> Shadow:
     """x[i, j, …] with tensors for some of the axes."""
     x, indices = call["self"], call["indices"]
@@ -91,7 +92,7 @@ def _joined_axis(s: Shadow, axis: int) -> Shadow:
     )
 
 
-@rule("aten.gather")
+@rule("aten.gather", fails="whole numbers", sees_sign=False)
 def gather(call: Any) -> Shadow:
     """out[…, i, …] = x[…, index[…, i, …], …]."""
     x, i = call["self"], call["index"]
@@ -120,7 +121,8 @@ def _pair(a: Shadow, b: Shadow) -> tuple[Array, Array, Array]:
     return np.asarray(lo), np.asarray(hi), np.asarray(FIXED if fixed else VARIES, np.uint8)
 
 
-@rule("aten.index_select", "aten.embedding")
+@rule("aten.index_select", fails="whole numbers", sees_sign=False, carries=True)
+@rule("aten.embedding", fails="whole numbers", sees_sign=False)
 def rows(call: Any) -> Shadow:
     """Whole slices along one axis; a lookup table is indexed along its first."""
     table = call["weight"] if call.name == "aten.embedding" else call["self"]
@@ -150,7 +152,7 @@ def rows(call: Any) -> Shadow:
     return Shadow(shape, lo, hi, np.zeros((1,) * len(shape), np.uint8))
 
 
-@rule("aten._embedding_bag", "aten._embedding_bag_forward_only")
+@rule("aten._embedding_bag", "aten._embedding_bag_forward_only", fails="whole numbers", sees_sign=False)
 def bags(call: Any) -> Any:
     """Bag b sums the looked-up rows of its indices, offsets[b] … offsets[b + 1] − 1; unknown offsets join all bags."""
     lo, hi = join_all(o.shadow for o in call.operands())
@@ -221,7 +223,7 @@ def everywhere(target: Shadow, operands: list[Any], axes: tuple[int, ...] | None
     )
 
 
-@rule("aten.index_put", "aten._unsafe_index_put", "aten._index_put_impl")
+@rule("aten.index_put", "aten._unsafe_index_put", "aten._index_put_impl", fails="whole numbers", sees_sign=False)
 def index_put(call: Any) -> Shadow:
     """x[i, j, …] = values (or += with accumulate)."""
     x, indices, values = call["self"], call["indices"], call["values"]
@@ -259,7 +261,7 @@ def _masked_write(call: Any, x: Any, mask: Any, value: Any) -> Shadow:
     return select(call, condition, SimpleNamespace(known=lambda: one), x, x.shape)
 
 
-@rule("aten.scatter", "aten.scatter_add", "aten.scatter_reduce")
+@rule("aten.scatter", "aten.scatter_add", "aten.scatter_reduce", fails="whole numbers", sees_sign=False)
 def scatter(call: Any) -> Shadow:
     """out[…, index[…, i, …], …] = (or +=) src[…, i, …]."""
     x, i = call["self"], call["index"]
@@ -299,7 +301,9 @@ def scatter(call: Any) -> Shadow:
     return Shadow(x.shape, parts[0], parts[1], np.zeros((1,) * len(x.shape), np.uint8))
 
 
-@rule("aten.index_add", "aten.index_copy", "aten.index_fill", "aten.index_reduce")
+@rule(
+    "aten.index_add", "aten.index_copy", "aten.index_fill", "aten.index_reduce", fails="whole numbers", sees_sign=False
+)
 def index_write(call: Any) -> Shadow:
     """Whole slices along one axis written or added at indices."""
     x, i = call["self"], call["index"]
@@ -327,7 +331,7 @@ def index_write(call: Any) -> Shadow:
     return Shadow(x.shape, parts[0], parts[1], np.zeros((1,) * len(x.shape), np.uint8))
 
 
-@rule("aten.take", "aten.put")
+@rule("aten.take", "aten.put", fails="whole numbers", sees_sign=False)
 def take(call: Any) -> Shadow:
     """Flat reads and writes: joined with everything."""
     operands = call.operands()
@@ -339,7 +343,7 @@ def take(call: Any) -> Shadow:
     return Shadow(shape, np.minimum(i.lo, RANK(lo)), np.maximum(i.hi, RANK(hi)), np.zeros((1,) * len(shape), np.uint8))
 
 
-@rule("aten.masked_select")
+@rule("aten.masked_select", fails="whole numbers", sees_sign=False, shaped_by="mask")
 def masked_select(call: Any) -> Shadow:
     """With a constant mask, the elements it names in order."""
     x, mask = call["self"], call["mask"]
@@ -351,7 +355,8 @@ def masked_select(call: Any) -> Shadow:
     )
 
 
-@rule("aten.nonzero", "aten.repeat_interleave.Tensor")
+@rule("aten.nonzero", fails="whole numbers", sees_sign=False)
+@rule("aten.repeat_interleave.Tensor", fails="whole numbers", sees_sign=False, shaped_by="repeats")
 def places(call: Any) -> Any:
     """Places of true elements of a constant mask (others are refused before: the shape would depend on values)."""
     return uniform(tuple(call.value.shape), FIXED)

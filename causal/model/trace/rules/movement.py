@@ -29,26 +29,27 @@ from ..domain import (
 from ..registry import names, rule
 from .elementwise import assemble, known, select
 
+SAME = names("detach alias lift_fresh lift alias_copy detach_copy lift_fresh_copy _conj_physical _pin_memory")
+
 
 @rule(
-    "aten.view.default", "aten._unsafe_view", "aten._reshape_copy", "aten.view_copy",
+    "aten.view.default", "aten._unsafe_view", "aten._reshape_copy",
+    fails="never", sees_sign=False, zero_from_zero=True, carries=True,
 )  # fmt: skip
+@rule("aten.view_copy", fails="never", sees_sign=False, zero_from_zero=True)
 def reshaped(call: Any) -> Shadow:
     """Row-major order is kept."""
     return reshape(call["self"].shadow, tuple(call.value.shape))
 
 
-@rule(
-    "aten.clone", "aten.detach", "aten.alias", "aten.lift_fresh", "aten.lift", "aten.alias_copy",
-    "aten.detach_copy", "aten.lift_fresh_copy", "aten._conj_physical",
-      "aten._pin_memory",
-)  # fmt: skip
+@rule("aten.clone", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
+@rule(*SAME, fails="never", sees_sign=False, zero_from_zero=True)
 def same(call: Any) -> Shadow:
     """The same elements."""
     return call["self"].shadow
 
 
-@rule("aten._to_copy")
+@rule("aten._to_copy", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
 def converted(call: Any) -> Shadow:
     """Another type: rounding and truncation are functions of the element. Constants are looked at again."""
     x = call["self"]
@@ -109,7 +110,7 @@ VIEWS = names(
 )
 
 
-@rule(*VIEWS)
+@rule(*VIEWS, fails="never", sees_sign=False, zero_from_zero=True)
 def view(call: Any) -> Any:
     """A strided view of the same elements."""
     return moved(call)
@@ -117,21 +118,24 @@ def view(call: Any) -> Any:
 
 COPIES = names(
     """
-    repeat flip roll rot90 stack unsafe_split unsafe_split_with_sizes permute_copy transpose_copy expand_copy
-    slice_copy select_copy unsqueeze_copy squeeze_copy t_copy unbind_copy split_copy split_with_sizes_copy
-    unfold_copy diagonal_copy channel_shuffle pixel_shuffle pixel_unshuffle slice_scatter select_scatter
-    diagonal_scatter
+    rot90 unsafe_split unsafe_split_with_sizes permute_copy transpose_copy expand_copy slice_copy select_copy
+    unsqueeze_copy squeeze_copy t_copy unbind_copy split_copy split_with_sizes_copy unfold_copy diagonal_copy
+    channel_shuffle pixel_shuffle pixel_unshuffle diagonal_scatter
     """
 )
 
 
-@rule(*COPIES)
+@rule(
+    *names("repeat flip roll stack slice_scatter select_scatter"),
+    fails="never", sees_sign=False, zero_from_zero=True, carries=True,
+)  # fmt: skip
+@rule(*COPIES, fails="never", sees_sign=False, zero_from_zero=True)
 def copied(call: Any) -> Any:
     """The same elements in another order, repeated or left out."""
     return moved(call, squeeze=True)
 
 
-@rule("aten.cat")
+@rule("aten.cat", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
 def cat(call: Any) -> Shadow:
     """Joined end to end; operands that are empty and one-dimensional do not count."""
     shape = tuple(call.value.shape)
@@ -151,7 +155,7 @@ def cat(call: Any) -> Shadow:
     return Shadow(shape, *parts)
 
 
-@rule("aten.constant_pad_nd")
+@rule("aten.constant_pad_nd", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
 def constant_pad(call: Any) -> Shadow:
     """A border of constants (of 0 most often); a negative width cuts."""
     x, pad = call["self"].shadow, list(call["pad"])
@@ -174,10 +178,12 @@ def constant_pad(call: Any) -> Shadow:
     return Shadow(shape, *(compress(a) for a in arrays))
 
 
+@rule("aten.im2col", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
 @rule(
     "aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d", "aten.replication_pad1d",
-    "aten.replication_pad2d", "aten.replication_pad3d", "aten.im2col",
+    "aten.replication_pad2d", "aten.replication_pad3d",
     "aten.upsample_nearest1d", "aten.upsample_nearest2d", "aten._upsample_nearest_exact1d",
+    fails="never", sees_sign=False, zero_from_zero=True,
 )  # fmt: skip
 def transported(call: Any) -> Shadow:
     """Each output element is one input element or 0: numbers that name the elements are sent through the operation."""
@@ -193,7 +199,7 @@ def transported(call: Any) -> Shadow:
     return Shadow(tuple(call.value.shape), *parts)
 
 
-@rule("aten.tril", "aten.triu")
+@rule("aten.tril", "aten.triu", fails="never", sees_sign=False, zero_from_zero=True)
 def triangle(call: Any) -> Shadow:
     """The elements on one side of a diagonal; exact zeros on the other."""
     x = call["self"].shadow
@@ -205,7 +211,7 @@ def triangle(call: Any) -> Shadow:
     return Shadow(x.shape, lo, hi, np.where(keep, x.kind, np.uint8(ZERO)))
 
 
-@rule("aten.diag_embed", "aten.block_diag")
+@rule("aten.diag_embed", "aten.block_diag", fails="never", sees_sign=False, zero_from_zero=True)
 def diagonal(call: Any) -> Shadow:
     """The elements, and exact zeros elsewhere."""
     operands = call.operands()
@@ -221,7 +227,8 @@ def diagonal(call: Any) -> Shadow:
     return assemble(tuple(call.value.shape), lo, hi, kind)
 
 
-@rule("aten.copy_", "aten.copy")
+@rule("aten.copy_", fails="never", sees_sign=False, zero_from_zero=True, carries=True, overlaps=True)
+@rule("aten.copy", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
 def overwrite(call: Any) -> Shadow:
     """The source, broadcast, in the target's type."""
     target = call["self"]
@@ -242,7 +249,7 @@ def _converted(s: Shadow, old: Any, new: Any) -> Shadow:
     return Shadow(s.shape, s.lo, s.hi, kind)
 
 
-@rule("aten.masked_scatter")
+@rule("aten.masked_scatter", fails="never", sees_sign=False, zero_from_zero=True)
 def masked_scatter(call: Any) -> Shadow:
     """Elements of the source in the order of the mask's true entries: any of them, wherever the mask may be true."""
     target, mask, source = call["self"], call["mask"], call["source"]

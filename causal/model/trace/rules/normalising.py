@@ -74,7 +74,7 @@ def softmax_shadow(call: Any, x: Shadow, axis: int, safe: bool) -> Shadow:
     return assemble(x.shape, lo, hi, kind)
 
 
-@rule("aten._softmax", "aten._safe_softmax")
+@rule("aten._softmax", "aten._safe_softmax", fails="never", sees_sign=False)
 def softmax(call: Any) -> Shadow:
     """exp(x) / Σ exp(x) over one axis."""
     x = call["self"].known()
@@ -82,7 +82,7 @@ def softmax(call: Any) -> Shadow:
     return softmax_shadow(call, x, axis, call.name == "aten._safe_softmax")
 
 
-@rule("aten._log_softmax")
+@rule("aten._log_softmax", fails="never", sees_sign=False)
 def log_softmax(call: Any) -> Shadow:
     """x − log Σ exp(x): −∞ stays −∞, a lowered score stays lowered; every other element depends on the whole row."""
     x = call["self"].known()
@@ -123,7 +123,7 @@ def _normalised(x: Shadow, axes: tuple[int, ...], parameters: list[Any]) -> tupl
     return assemble(x.shape, a, b, kinds_from(all_)), lo, hi, kinds_from(fixed)
 
 
-@rule("aten.native_layer_norm", "aten._fused_rms_norm")
+@rule("aten.native_layer_norm", "aten._fused_rms_norm", fails="never", sees_sign=False)
 def layer_norm(call: Any) -> Any:
     """Joins the normalised axes, the last ones."""
     x = call["input"].shadow
@@ -141,7 +141,7 @@ def _kept(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
     return shape + (1,) * (rank - len(shape))
 
 
-@rule("aten.native_group_norm")
+@rule("aten.native_group_norm", fails="never", sees_sign=False)
 def group_norm(call: Any) -> Any:
     """Joins the channels of a group and every position: over a sequence of positions, it looks ahead."""
     x = call["input"].shadow
@@ -193,7 +193,7 @@ def _batch_norm(call: Any, training: bool) -> list[Shadow]:
     return [out, *after, reshape(batch, (x.shape[1],))]
 
 
-@rule("aten.native_batch_norm", "aten.cudnn_batch_norm", "aten.miopen_batch_norm")
+@rule("aten.native_batch_norm", "aten.cudnn_batch_norm", "aten.miopen_batch_norm", fails="never", sees_sign=False)
 def batch_norm(call: Any) -> Any:
     """Running statistics are written although the schema does not say so."""
     training = bool(call["training"])
@@ -212,7 +212,11 @@ def batch_norm(call: Any) -> Any:
 
 
 @rule(
-    "aten._native_batch_norm_legit_no_training", "aten._batch_norm_no_update", "aten._native_batch_norm_legit.no_stats"
+    "aten._native_batch_norm_legit_no_training",
+    "aten._batch_norm_no_update",
+    "aten._native_batch_norm_legit.no_stats",
+    fails="never",
+    sees_sign=False,
 )
 def batch_norm_pure(call: Any) -> Any:
     """Without writes: evaluation mode, or the batch's own statistics without a running mean."""
@@ -226,7 +230,7 @@ def batch_norm_pure(call: Any) -> Any:
     return (out, *rest)
 
 
-@rule("aten._native_batch_norm_legit", "aten._batch_norm_with_update")
+@rule("aten._native_batch_norm_legit", "aten._batch_norm_with_update", fails="never", sees_sign=False)
 def batch_norm_legit(call: Any) -> Any:
     """Targets first (running mean and variance), then the outputs."""
     training = bool(call["training"]) if call.has("training") else True

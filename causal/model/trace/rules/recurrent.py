@@ -11,7 +11,7 @@ from ..registry import rule
 from .scans import prefix
 
 
-@rule("aten.mkldnn_rnn_layer")
+@rule("aten.mkldnn_rnn_layer", fails="never", sees_sign=False)
 def layer(call: Any) -> Any:
     """One direction of one LSTM layer, time first; `reverse` runs from the end."""
     x = call["input"].shadow

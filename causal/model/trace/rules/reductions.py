@@ -53,12 +53,13 @@ def arguments(call: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
 REDUCTIONS = names(
     """
     mean prod var std amin min nansum all any count_nonzero argmax argmin linalg_vector_norm norm median mode
-    nanmedian kthvalue aminmax var_mean std_mean trace dist hash_tensor
+    nanmedian kthvalue aminmax var_mean std_mean trace dist
     """
 )
 
 
-@rule(*REDUCTIONS)
+@rule("aten.hash_tensor", fails="never", sees_sign=True)
+@rule(*REDUCTIONS, fails="never", sees_sign=False)
 def reduction(call: Any) -> Any:
     """Depends on everything along the axes; an index of the largest element depends on all of them as well."""
     operands = call.operands()
@@ -75,7 +76,7 @@ def reduction(call: Any) -> Any:
     return result
 
 
-@rule("aten.sum")
+@rule("aten.sum", fails="never", sees_sign=False)
 def total(call: Any) -> Shadow:
     """A sum of zeros is 0; a sum of numbers above 0 and zeros is above 0."""
     x, axes, shape = arguments(call)
@@ -105,7 +106,8 @@ def visible(call: Any, x: Shadow, axes: tuple[int, ...]) -> tuple[Array, Array, 
     return lo, hi, drop.any(axes, keepdims=True)
 
 
-@rule("aten.amax", "aten.max", "aten.logsumexp")
+@rule("aten.amax", "aten.max", fails="never", sees_sign=False)
+@rule("aten.logsumexp", fails="never", sees_sign=False, branch_cut=True)
 def largest(call: Any) -> Any:
     """The largest element, or the log of a sum of exponentials: −∞ never matters, a masked score only when nothing is
     visible.

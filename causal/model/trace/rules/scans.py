@@ -21,7 +21,8 @@ def prefix(s: Shadow, axis: int) -> Shadow:
     return assemble(s.shape, lo, hi, kinds_from(fixed))
 
 
-@rule("aten.cumsum", "aten.cumprod", "aten.logcumsumexp", "aten.cummax", "aten.cummin")
+@rule("aten.logcumsumexp", fails="never", sees_sign=False, branch_cut=True)
+@rule("aten.cumsum", "aten.cumprod", "aten.cummax", "aten.cummin", fails="never", sees_sign=False)
 def scan(call: Any) -> Any:
     """A prefix join; a running product stays 0 after an exact 0, a running sum of numbers above 0 stays above 0."""
     x = call["self"]

@@ -11,7 +11,7 @@ from ..registry import rule
 from .elementwise import assemble
 
 
-@rule("aten.sort", "aten.topk")
+@rule("aten.sort", "aten.topk", sees_sign=False)
 def sort(call: Any) -> Any:
     """Joins the axis; values and indices alike."""
     x = call["self"].shadow
@@ -26,7 +26,7 @@ def sort(call: Any) -> Any:
     return results if isinstance(call.value, (tuple, list)) else results[0]
 
 
-@rule("aten.searchsorted", "aten.bucketize")
+@rule("aten.searchsorted", "aten.bucketize", sees_sign=False)
 def search(call: Any) -> Shadow:
     """The place of an element in a sorted row depends on the element and on the row."""
     shape = tuple(call.value.shape)
@@ -63,6 +63,7 @@ def search(call: Any) -> Shadow:
     "aten.unique_dim",
     "aten.isin",
     "aten.histogram",
+    sees_sign=False,
 )
 def count(call: Any) -> Any:
     """Counts and distinct values depend on everything."""

@@ -11,6 +11,7 @@ import importlib
 import pkgutil
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -119,7 +120,8 @@ def forget(function):
     "name", ["aten.mul", "aten.where.self", "aten._softmax", "aten.index", "aten.cumsum", "aten.sort"]
 )
 def test_the_test_finds_a_wrong_rule(name, monkeypatch):
-    monkeypatch.setitem(BUILT_IN, name, forget(BUILT_IN[name]))
+    wrong = replace(BUILT_IN[name], function=forget(BUILT_IN[name].function))
+    monkeypatch.setitem(BUILT_IN, name, wrong)
     assert any(broken(seed, 8) for seed in range(200))
 
 
