@@ -191,8 +191,10 @@ def _hash(program: Program) -> str:
     """A hash of the inputs and of the parameters' values."""
     import torch
 
+    from .trace.pytree import leaves
+
     digest = hashlib.blake2b(digest_size=16)
-    tensors = [t for t in (*program.positional, *program.keywords.values()) if isinstance(t, torch.Tensor)]
+    tensors = [t for _, t in leaves((program.positional, program.keywords)) if isinstance(t, torch.Tensor)]
     tensors += list(named_parameters(program.modules).values())
     for t in tensors:
         digest.update(f"{t.dtype}{tuple(t.shape)}".encode())

@@ -91,13 +91,16 @@ class Case:
 
     def others_matter(self) -> bool:
         """Whether some other input holds floating numbers, which a proof might rest on."""
+        import torch
+
         from .trace.pytree import leaves
 
         p = self.program
         rest = [v for i, v in enumerate(p.positional) if i != p.vary] + [
             v for k, v in p.keywords.items() if k != p.vary
         ]
-        return any(getattr(t, "is_floating_point", bool)() for _, t in leaves(rest))
+        tensors = [t for _, t in leaves(rest) if isinstance(t, torch.Tensor)]
+        return any(t.is_floating_point() or t.is_complex() for t in tensors)
 
     def prove(self) -> bool:
         """Try the policies in order; true when one of them closes, with the finding filled in."""

@@ -98,9 +98,9 @@ def uncompiled() -> Iterator[None]:
 def widening() -> Any:
     """The dispatch mode that turns every smaller float, and every request for one, into double precision."""
     import torch
-    from torch.utils._pytree import tree_map
 
     from .trace.mode import Mode
+    from .trace.pytree import mapped
 
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -110,7 +110,7 @@ def widening() -> Any:
     class Widening(Mode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if not hasattr(func, "_schema"):  # a higher-order operator, whose branches run under this mode, too
-                return func(*tree_map(widen, args), **tree_map(widen, kwargs or {}))
+                return func(*mapped(widen, args), **mapped(widen, kwargs or {}))
             if func is torch.ops.aten.view.dtype:
                 raise CannotWiden("the model reads the bits of a float; it cannot be run in float64")
             if func._schema.is_mutable:
@@ -121,7 +121,7 @@ def widening() -> Any:
                 ]
                 if any(_wide_dtype(t.dtype) is not t.dtype for t in written):
                     raise CannotWiden("the model writes into a tensor of its own that is not float64")
-            args, kwargs = tree_map(widen, (args, kwargs or {}))
+            args, kwargs = mapped(widen, (args, kwargs or {}))
             return func(*args, **kwargs)
 
     return Widening()

@@ -17,7 +17,6 @@ from .modules import in_mode, modules_of, seeded
 from .precision import in_float64, parameters_as, uncompiled, wider
 from .restore import Snapshot, restored
 from .setting import AS_GIVEN, ModelError, Setting, need_torch
-from .trace.pytree import leaves
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -106,18 +105,21 @@ class Program:
     def _arguments(self, x: Tensor, alone: bool = False) -> tuple[list[Any], dict[str, Any]]:
         """Copies of the inputs, one per tensor; `x` wherever the varied one was given, or at its own place `alone`."""
         import torch
-        from torch.utils._pytree import tree_map
+
+        from .trace.pytree import mapped
 
         copies: dict[int, Tensor] = {} if alone else {id(self.input): x.clone()}
+        originals: list[Tensor] = []  # kept alive, since the copies are found by their addresses
 
         def copied(value: Any) -> Any:
             if not isinstance(value, torch.Tensor):
                 return value
             if id(value) not in copies:
+                originals.append(value)
                 copies[id(value)] = value.clone()
             return copies[id(value)]
 
-        positional, keywords = tree_map(copied, (self.positional, self.keywords))
+        positional, keywords = mapped(copied, (self.positional, self.keywords))
         if alone:
             (keywords if isinstance(self.vary, str) else positional)[self.vary] = x.clone()
         return positional, keywords
@@ -169,14 +171,15 @@ class Program:
     def observe(self, mode: str = "eval", apart: bool = False) -> Seen:
         """One native run, with what it showed; ModelError when the model raises or returns no usable tensor."""
         import torch
-        from torch.utils._pytree import tree_flatten
+
+        from .trace.pytree import leaves
 
         watch = _watcher(self.input)
         setting = Setting(mode=mode, apart=apart)
         with self.prepared(setting), _told():
             positional, keywords = self._arguments(self.input)
-            given = tree_flatten((positional, keywords))[0]
-            versions = [(i, t, t._version) for i, t in enumerate(given) if isinstance(t, torch.Tensor)]
+            given = leaves((positional, keywords))
+            versions = [(i, t, t._version) for i, (_, t) in enumerate(given) if isinstance(t, torch.Tensor)]
             before = Snapshot(self.modules)
             started = time.perf_counter()
             with uncompiled(), watch:
@@ -186,7 +189,8 @@ class Program:
             written = tuple(i for i, t, v in versions if t._version != v)
         if watch.steered and not apart:
             return self.observe(mode, apart=True)
-        path, y, others = choose_output(result, self.output_axis, None)
+        with _told():
+            path, y, others = choose_output(result, self.output_axis, None)
         self._leaf = path
         if self.output_axis < 0:
             self.output_axis += y.dim()
@@ -216,10 +220,14 @@ def _axis(x: Tensor, axis: int, name: str, what: str) -> int:
 @contextmanager
 def _told() -> Iterator[None]:
     """Whatever the model raises, as one sentence with the original as its cause."""
+    from .trace.pytree import TreeError
+
     try:
         yield
     except (ModelError, KeyboardInterrupt):
         raise
+    except TreeError as error:
+        raise ModelError(str(error)) from None
     except Exception as error:
         said = " ".join(str(error).split())
         said = said if len(said) <= 300 else f"{said[:297]}…"
@@ -240,6 +248,8 @@ def _told() -> Iterator[None]:
 def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tensor, list[str]]:
     """The output to check: the first floating tensor that has the output axis; its path, and those not checked."""
     import torch
+
+    from .trace.pytree import leaves
 
     found = [(p, t) for p, t in leaves(result) if isinstance(t, torch.Tensor)]
     numbers = [(p, t) for p, t in found if t.is_floating_point() or t.is_complex()] or found
@@ -263,9 +273,9 @@ def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tens
 
 def _watcher(x: Tensor) -> Any:
     import torch
-    from torch.utils._pytree import tree_iter
 
     from .trace.mode import Mode
+    from .trace.pytree import leaves
 
     class Watcher(Mode):
         epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
@@ -277,7 +287,7 @@ def _watcher(x: Tensor) -> Any:
             result = func(*args, **(kwargs or {}))
             self.steered |= draws.is_steered(func)
             self.random |= torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
-            for t in tree_iter(result):
+            for _, t in leaves(result):
                 if isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()):
                     self.epsilon = max(self.epsilon, torch.finfo(t.dtype).eps)
             if func is torch.ops.aten.embedding.default and not x.is_floating_point():

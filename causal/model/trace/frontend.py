@@ -97,16 +97,17 @@ def run(
         for name, buffer in module.named_buffers():
             _note(tracer.buffers, module_prefix + name, buffer)
     copies: dict[int, torch.Tensor] = {}
+    originals: list[torch.Tensor] = []  # kept alive, since the copies are found by their addresses
 
     def copy(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             return value
         if id(value) not in copies:
+            originals.append(value)
             copies[id(value)] = value.detach().clone()
         return copies[id(value)]
 
-    args = [mapped(copy, v) for v in inputs]
-    kwargs = {k: mapped(copy, v) for k, v in keywords.items()}
+    args, kwargs = mapped(copy, (list(inputs), dict(keywords)))
     for original, tensor in copies.items():
         if original == id(chosen):
             shadow = ranked(tensor.shape, range(tensor.dim())[sequence_axis], order)

@@ -1,13 +1,19 @@
-"""One tensor given as several inputs, draws that use up random numbers as the data will, and padding of encoders."""
+"""Tensors given twice or inside structures, draws that use up random numbers as the data will, padding of encoders."""
+
+import collections
+import dataclasses
+from typing import NamedTuple
 
 import attnproof as ap
 import pytest
 from attnproof.causal import trace
+from attnproof.causal.model import ModelError
 from needs import need
 
 torch = need("torch")
 from torch import nn
 from torch.nn import functional as F
+from torch.utils._pytree import register_pytree_node
 
 N = 6
 HIDDEN = torch.ones(N, N, dtype=torch.bool).triu(1)
@@ -152,3 +158,122 @@ def test_experts_by_groups_stay_open_with_a_remedy():
     assert verdict.status.name == "UNDECIDED"
     assert any("experts_implementation='batched_mm'" in r for r in verdict.reasons)
     assert ap.check_model(gathered, x).status.name == "PROVED"
+
+
+# -- other inputs inside structures -------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+@dataclasses.dataclass
+class Plain:
+    first: object
+    second: object
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    first: object
+    second: object
+
+
+class Registered:
+    def __init__(self, *held):
+        self.held = held
+
+
+register_pytree_node(Registered, lambda r: (list(r.held), None), lambda children, _: Registered(*children))
+
+
+def model_output(first, second):
+    outputs = need("transformers.modeling_outputs")
+    return outputs.BaseModelOutput(last_hidden_state=first, hidden_states=(second,))
+
+
+def get(held):
+    """The two tensors of any of the structures, the second of them in a tuple where the structure wants that."""
+    if isinstance(held, (Plain, Frozen)):
+        return held.first, held.second
+    pair = held.held if isinstance(held, Registered) else tuple(held.values()) if hasattr(held, "values") else held
+    return pair[0], pair[1][0] if isinstance(pair[1], tuple) else pair[1]
+
+
+HELD = {
+    "tuple": lambda a, b: (a, b),
+    "namedtuple": Pair,
+    "OrderedDict": lambda a, b: collections.OrderedDict(a=a, b=b),
+    "defaultdict": lambda a, b: collections.defaultdict(None, a=a, b=b),
+    "UserDict": lambda a, b: collections.UserDict(a=a, b=b),
+    "ModelOutput": model_output,
+    "registered": Registered,
+    "dataclass": Plain,
+    "frozen dataclass": Frozen,
+}
+
+
+@pytest.mark.parametrize("keyword", [False, True])
+@pytest.mark.parametrize("kind", HELD)
+def test_floats_inside_a_structure_are_other_inputs_as_in_a_tuple(kind, keyword):
+    def gated(x, held):
+        a, gate = get(held)
+        return x + a + gate * x.flip(1)
+
+    held = HELD[kind](torch.ones(1, N, 2), torch.zeros(1, N, 2))
+    given = ({"held": held},) if keyword else (held, {})  # a last mapping holds keywords
+    verdict = ap.check_model(gated, torch.randn(1, N, 2), *given)
+    assert verdict.status.name == "PROVED_IF", verdict
+    assert [c.text for c in verdict.conditions] == [
+        "the other inputs keep the values given (with arbitrary values it is open)"
+    ]
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_a_leak_through_a_structure_is_found(kind):
+    def gated(x, held):
+        return x + get(held)[1] * x.flip(1)
+
+    verdict = ap.check_model(gated, torch.randn(1, N, 2), HELD[kind](torch.ones(1, N, 2), torch.ones(1, N, 2)), {})
+    assert verdict.status.name == "REFUTED"
+    assert verdict.witness.replay()
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_what_is_written_inside_a_structure_does_not_reach_the_caller(kind):
+    def counting(x, held):
+        a, b = get(held)
+        b += 1
+        return x + a
+
+    a, b = torch.ones(1, N, 2), torch.zeros(1, N, 2)
+    verdict = ap.check_model(counting, torch.randn(1, N, 2), HELD[kind](a, b), {})
+    assert verdict.status.name == "PROVED"
+    assert not b.any()
+    assert any("writes into its input 2" in r for r in verdict.reasons)
+
+
+def test_complex_numbers_are_other_inputs_as_well():
+    verdict = ap.check_model(
+        lambda x, c: x + c.real * x.flip(1), torch.randn(1, N, 2), torch.zeros(2, dtype=torch.cfloat)
+    )
+    assert verdict.status.name == "PROVED_IF", verdict
+
+
+def test_the_hash_counts_tensors_inside_structures():
+    x = torch.randn(1, N, 2)
+
+    def hashed(value):
+        return ap.check_model(lambda x, p: x + p.first, x, Pair(torch.full((1, N, 2), value), 0)).input_hash
+
+    assert hashed(1.0) == hashed(1.0) != hashed(2.0)
+
+
+def test_structures_that_hold_themselves_are_refused_in_a_sentence():
+    loop = []
+    loop.append(loop)
+    with pytest.raises(ModelError, match="a list lies more than 64 levels deep or in itself; pass"):
+        ap.check_model(lambda x, _: x, torch.randn(1, N, 2), loop)
+    with pytest.raises(ModelError, match="levels deep or in itself"):
+        ap.check_model(lambda x: [x, loop], torch.randn(1, N, 2))
