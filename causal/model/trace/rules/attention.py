@@ -32,8 +32,8 @@ from ..domain import (
     without,
 )
 from ..registry import names, rule
+from ..transfer.elementwise import assemble
 from .contractions import contract, sweep
-from .elementwise import assemble
 from .normalising import softmax_shadow
 
 KERNELS = names(

@@ -30,7 +30,7 @@ from ..domain import (
     uniform,
 )
 from ..registry import names, rule
-from .elementwise import assemble, total
+from ..transfer.elementwise import assemble, total
 
 MOST_COLUMNS = 64  # distinct columns that are followed one by one
 MOST_WORK = 1 << 26  # elements of the triple product that are followed exactly before the columns are joined

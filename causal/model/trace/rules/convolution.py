@@ -15,7 +15,7 @@ import numpy as np
 
 from ..domain import FIXED, NONE_HI, NONE_LO, ZERO, Array, Shadow, align, compress, join_intervals, kinds_from
 from ..registry import rule
-from .elementwise import assemble
+from ..transfer.elementwise import assemble
 
 
 def window(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..domain import FIXED, PLAIN, VARIES, ZERO, Shadow, join_all, uniform
 from ..registry import names, rule
-from .elementwise import known
+from ..transfer.elementwise import known
 
 
 @rule(

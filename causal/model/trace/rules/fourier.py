@@ -8,7 +8,7 @@ from typing import Any
 
 from ..domain import FIXED, Shadow, kinds_from
 from ..registry import rule
-from .elementwise import assemble
+from ..transfer.elementwise import assemble
 
 
 @rule("aten._fft_r2c", "aten._fft_c2r", "aten._fft_c2c", fails="never", sees_sign=False)

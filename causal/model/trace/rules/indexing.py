@@ -28,7 +28,7 @@ from ..domain import (
     uniform,
 )
 from ..registry import rule
-from .elementwise import assemble, known, select
+from ..transfer.elementwise import assemble, known, select
 from .movement import as_torch
 
 

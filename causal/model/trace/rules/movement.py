@@ -27,7 +27,7 @@ from ..domain import (
     uniform,
 )
 from ..registry import names, rule
-from .elementwise import assemble, known, select
+from ..transfer.elementwise import assemble, known, select
 
 SAME = names("detach alias lift_fresh lift alias_copy detach_copy lift_fresh_copy _conj_physical _pin_memory")
 

@@ -37,7 +37,7 @@ from ..domain import (
     uniform,
 )
 from ..registry import rule
-from .elementwise import assemble
+from ..transfer.elementwise import assemble
 from .reductions import holds, visible
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..domain import BIG, FIXED, MASKED, NEGINF, NONE_HI, NONE_LO, POSITIVE, RANK, VARIES, ZERO, Array, Shadow, uniform
 from ..registry import names, rule
-from .elementwise import assemble
+from ..transfer.elementwise import assemble
 
 
 def axes_of(rank: int, dim: Any) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..domain import FIXED, POSITIVE, VARIES, ZERO, Array, Shadow, kinds_from
 from ..registry import rule
-from .elementwise import assemble
+from ..transfer.elementwise import assemble
 
 
 def prefix(s: Shadow, axis: int) -> Shadow:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..domain import FIXED, RANK, VARIES, Array, Shadow, align, join_all, kinds_from, uniform
 from ..registry import rule
-from .elementwise import assemble
+from ..transfer.elementwise import assemble
 
 
 @rule("aten.sort", "aten.topk", sees_sign=False)
