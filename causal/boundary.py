@@ -24,9 +24,9 @@ Align = Literal["start", "end"]
 def _count(name: str, value: Any, least: int = 0) -> int:
     """A whole number that is at least `least`, or a one-sentence error."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, not {value!r}; pass an int")
+        raise ArgumentTypeError(name, f"must be a whole number, not {value!r}", "pass an int")
     if value < least:
-        raise ValueError(f"{name} = {value} is too small; pass at least {least}")
+        raise ArgumentError(name, "is too small", f"pass at least {least}", int(value))
     return int(value)
 
 
@@ -42,10 +42,11 @@ def _read(text: str, what: str, least: int) -> int:
 def _standing(n: int, queries: int | None, align: str) -> Array:
     """Positions at which the queries stand, shape (queries,)."""
     if align not in ("start", "end"):
-        raise ValueError(f"align = {align!r} is unknown; pass 'start' or 'end'")
+        raise ArgumentError("align", "is unknown", "pass 'start' or 'end'", align)
     m = n if queries is None else _count("queries", queries)
     if m > n:
-        raise ValueError(f"queries = {m} exceeds the n = {n} positions they stand at; pass queries ≤ n or a relation")
+        problem = f"exceeds the n = {n} positions they stand at"
+        raise ArgumentError("queries", problem, "pass queries ≤ n or a relation", m)
     positions = np.arange(n)
     positions.setflags(write=False)
     return positions[n - m :] if align == "end" else positions[:m]

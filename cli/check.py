@@ -12,6 +12,7 @@ from . import OPEN, REFUTED, Format, FormatOption, accepted, app, fail, judge
 from .usage import in_options, number, shown
 
 if TYPE_CHECKING:
+    from ..causal.projection.entries import Entries
     from ..causal.verdict import Evidence, Verdict
 
 
@@ -61,11 +62,9 @@ def check(
         matrices = read_pair(values, keys, layout)
         r, n = matrices[0].shape
         with quiet_progress(f"checking {r} slots over {n} positions"):
-            verdict = check_projection(
-                values, keys, layout=layout, visible=mask, boundary=boundary, tolerance=tolerance
-            )
+            verdict = check_projection(*matrices, visible=mask, boundary=boundary, tolerance=tolerance)
     if kernel:
-        verdict = verdict.with_evidence(_kernel(values, keys, layout, mask, verdict, tolerance))
+        verdict = verdict.with_evidence(_kernel(matrices, mask, verdict, tolerance))
         if verdict.evidence[-1].ok is None and bool(verdict):
             print(verdict.to_json(indent=2) if output is Format.json else verdict)
             fail(f"--kernel could not run: {verdict.evidence[-1].detail}", OPEN)
@@ -83,11 +82,10 @@ def _mask(visible: str | None) -> Any:
     return open_file(visible, "--visible").array(None, "--visible")
 
 
-def _kernel(values: Any, keys: Any, layout: str | None, mask: Any, verdict: Verdict, tolerance: float) -> Evidence:
+def _kernel(matrices: list[Entries], mask: Any, verdict: Verdict, tolerance: float) -> Evidence:
     """What the Rocq kernel says about the same head; a contradiction is a fault of attnproof and ends the run."""
     import numpy as np
 
-    from ..causal.projection.entries import read_pair
     from ..causal.projection.support import supports
     from ..causal.projection.visible import read_visible, visible_to
 
@@ -95,7 +93,6 @@ def _kernel(values: Any, keys: Any, layout: str | None, mask: Any, verdict: Verd
         from ..proofs.differential import kernel_evidence
     except ImportError as error:
         fail(f"--kernel needs attnproof.proofs.differential, which is missing here ({error}); leave it out", OPEN)
-    matrices = read_pair(values, keys, layout)
     seen = visible_to(read_visible(mask, matrices[0].shape[0]), supports(matrices, verdict.boundary)[0])
     shown = seen.sees(np.arange(seen.queries)) if seen.bias is None else seen.bias
     evidence = kernel_evidence(matrices[-1].block(), matrices[0].block(), shown, verdict.boundary)

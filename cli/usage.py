@@ -16,6 +16,8 @@ from typing import Any
 
 import typer
 
+from ..errors import BadArgument
+
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -47,6 +49,8 @@ def in_options(options: Mapping[str, str]) -> Iterator[None]:
     """
     try:
         yield
+    except BadArgument as error:
+        raise ValueError(error.told(options)) from error
     except (ValueError, TypeError) as error:
         text = str(error)
         first = re.match(r"\w+(?=[ \[])", text)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError
 from .design import Design
 from .family import Family
 from .presburger import choose
@@ -15,7 +16,7 @@ from .presburger import choose
 def at_least(name: str, value: Any, least: int) -> int:
     """The whole number given; ValueError when it is none, or below `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} = {value!r} does not fit; pass a whole number of at least {least}")
+        raise ArgumentError(name, "does not fit", f"pass a whole number of at least {least}", value)
     return int(value)
 
 
@@ -202,7 +203,7 @@ def decaying(rates: Sequence[float] = (0.9, 0.99), stride: int = 1) -> Design:
     q, m = at_least("stride", stride, 1), at_least("number of rates", len(rates), 1)
     for rate in rates:
         if not 0 < rate <= 1:
-            raise ValueError(f"rates has {rate!r}; pass rates above 0 and at most 1")
+            raise ArgumentError("rates", f"has {rate!r}", "pass rates above 0 and at most 1")
 
     def weights(support: np.ndarray) -> np.ndarray:
         age = support.sum(axis=1, keepdims=True) - 1 - np.arange(support.shape[1])

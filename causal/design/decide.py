@@ -10,7 +10,8 @@ import numpy as np
 from ..boundary import Boundary
 from ..verdict import Evidence, Status, Witness
 from .family import DOCUMENTS, Family, Matrices, averages, first_positions
-from .presburger import Formula, variable
+from .formulas import Formula
+from .presburger import variable
 from .smt import Answer, Problem, decide
 from .witness import FamilyWitness
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError
 from ..boundary import Boundary
-from .presburger import Formula, application, conjunction, formula, term, variable
+from .formulas import Formula, conjunction, formula
+from .presburger import application, term, variable
 from .smt import Problem
 
 __all__ = ["DOCUMENTS", "Family", "Matrices"]
@@ -142,12 +144,12 @@ class Family:
         family has no `slots` rule. Raises ValueError when a size or value does not fit.
         """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"n = {n!r} is no size; pass a whole number of at least 1")
+            raise ArgumentError("n", "is no size", "pass a whole number of at least 1", n)
         for name, least in self.parameters.items():
             if name not in values:
                 raise ValueError(f"parameter {name} has no value; pass {name}=…")
             if least != DOCUMENTS and values[name] < least:
-                raise ValueError(f"{name} = {values[name]} is below its least value {least}; pass at least that")
+                raise ArgumentError(name, f"is below its least value {least}", "pass at least that", int(values[name]))
         using = self.concrete(int(n), {name: values[name] for name in self.parameters})
         size = np.int64(n)
         r = slots if self.slots is None else int(self._slots(size, using))
@@ -182,9 +184,8 @@ def first_positions(lengths: Sequence[int], n: int) -> Callable[[Any], np.ndarra
     """
     sizes = [int(length) for length in lengths]
     if sum(sizes) != n or min(sizes, default=1) < 1:
-        raise ValueError(
-            f"lengths {sizes} are no documents over n = {n} positions; pass positive lengths that sum to n"
-        )
+        problem = f"{sizes} are no documents over n = {n} positions"
+        raise ArgumentError("lengths", problem, "pass positive lengths that sum to n")
     starts = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
     return lambda x: starts[np.clip(x, 0, n - 1)]
 

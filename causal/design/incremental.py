@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import at_least
+
 Array = np.ndarray
 
 
@@ -33,11 +35,9 @@ class IncrementalCompressor:
     """
 
     def __init__(self, p: int, w: int | None = None, *, weights: Any = None, scale: float | None = None) -> None:
-        w = max(p - 1, 1) if w is None else w
-        for name, value, least in (("p", p, 1), ("w", w, max(p - 1, 1) if isinstance(p, int) else 1)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise ValueError(f"{name} = {value!r} does not fit; pass a whole number of at least {least}")
-        self.p, self.w, self.scale = int(p), int(w), scale
+        self.p = at_least("p", p, 1)
+        least = max(self.p - 1, 1)
+        self.w, self.scale = at_least("w", least if w is None else w, least), scale
         self.weights = np.full(self.p, 1 / self.p) if weights is None else np.asarray(weights, np.float64)
         if self.weights.shape != (self.p,):
             raise ValueError(

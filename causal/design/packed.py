@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError
 from .blocks import at_least, staircase, windows
 from .design import Design
 from .family import DOCUMENTS, Family, averages
@@ -125,7 +126,7 @@ def packed_decaying(lengths: Sequence[int], rate: float = 0.9, stride: int = 1) 
     """
     q, sizes = at_least("stride", stride, 1), _lengths(lengths)
     if not 0 < rate <= 1:
-        raise ValueError(f"rate = {rate!r} does not fit; pass a rate above 0 and at most 1")
+        raise ArgumentError("rate", "does not fit", "pass a rate above 0 and at most 1", rate)
     edges = np.cumsum([0, *sizes]).tolist()
     spans = list(pairwise(edges))
 

@@ -15,16 +15,12 @@ request, as real multiplication.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 
-Environment = Mapping[str, Any]
-
-
-def _refuse(operation: str, remedy: str) -> NoReturn:
-    raise TypeError(f"{operation} is not supported in a rule that must hold for every n; {remedy}")
+from .formulas import Environment, Formula, formula, refuse
 
 
 class Atom:
@@ -109,9 +105,7 @@ class Term:
         if constant == 1:
             return self
         if constant is None and (divisor.least() or 0) < 1:
-            _refuse(
-                f"division by {divisor}", "divide by a constant, or by a parameter declared with a least value of 1"
-            )
+            refuse(f"division by {divisor}", "divide by a constant, or by a parameter declared with a least value of 1")
         if constant is not None and self.constant is not None:
             return term(self.constant // constant)
         name = "div" if constant is not None else "quotient"
@@ -162,46 +156,46 @@ class Term:
     # -- what is not supported, named -----------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
-        _refuse("the truth value of an integer", "compare it, and use &, |, ~ and choose instead of and, or, not, if")
+        refuse("the truth value of an integer", "compare it, and use &, |, ~ and choose instead of and, or, not, if")
 
     def __truediv__(self, other: Any) -> NoReturn:
-        _refuse("/", "use //")
+        refuse("/", "use //")
 
     __rtruediv__ = __truediv__
 
     def __pow__(self, other: Any) -> NoReturn:
-        _refuse("**", "write constants out; powers of an unknown are not linear")
+        refuse("**", "write constants out; powers of an unknown are not linear")
 
     __rpow__ = __pow__
 
     def __lshift__(self, other: Any) -> NoReturn:
-        _refuse("<<", "multiply by a constant")
+        refuse("<<", "multiply by a constant")
 
     __rlshift__ = __lshift__
 
     def __rshift__(self, other: Any) -> NoReturn:
-        _refuse(">>", "divide by a constant with //")
+        refuse(">>", "divide by a constant with //")
 
     __rrshift__ = __rshift__
 
     def __and__(self, other: Any) -> NoReturn:
-        _refuse("& between integers", "& joins comparisons; for bits use // and %")
+        refuse("& between integers", "& joins comparisons; for bits use // and %")
 
     __or__ = __xor__ = __rand__ = __ror__ = __rxor__ = __and__
 
     def __invert__(self) -> NoReturn:
-        _refuse("~ of an integer", "~ negates a comparison; for -x - 1 write that")
+        refuse("~ of an integer", "~ negates a comparison; for -x - 1 write that")
 
     def __index__(self) -> NoReturn:
-        _refuse("a conversion to int (range, indexing, int, shifting)", "compute with //, % and comparisons only")
+        refuse("a conversion to int (range, indexing, int, shifting)", "compute with //, % and comparisons only")
 
     __int__ = __index__
 
     def __float__(self) -> NoReturn:
-        _refuse("a conversion to float (math functions)", "compute with //, % and comparisons only")
+        refuse("a conversion to float (math functions)", "compute with //, % and comparisons only")
 
     def __iter__(self) -> NoReturn:
-        _refuse("iteration", "compute with //, % and comparisons only")
+        refuse("iteration", "compute with //, % and comparisons only")
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -259,80 +253,6 @@ def product_text(monomial: tuple[Atom, ...]) -> str:
     return text
 
 
-class Formula:
-    """A comparison of terms, or formulas joined by `&`, `|`, `^` and `~`."""
-
-    __slots__ = ("operator", "parts")
-    __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, operator: str, *parts: Any) -> None:
-        self.operator, self.parts = operator, parts
-
-    def __and__(self, other: Any) -> Formula:
-        return self._join("and", "true", formula(other, "&"))
-
-    def __or__(self, other: Any) -> Formula:
-        return self._join("or", "false", formula(other, "|"))
-
-    def _join(self, operator: str, neutral: str, other: Formula) -> Formula:
-        for one, rest in ((self, other), (other, self)):
-            if one.operator in ("true", "false"):
-                return rest if one.operator == neutral else one
-        return Formula(operator, self, other)
-
-    def __xor__(self, other: Any) -> Formula:
-        return Formula("xor", self, formula(other, "^"))
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
-
-    def __invert__(self) -> Formula:
-        if self.operator in ("true", "false"):
-            return Formula("false" if self.operator == "true" else "true")
-        return Formula("not", self)
-
-    def __eq__(self, other: Any) -> Formula:  # type: ignore[override]
-        return ~(self ^ other)
-
-    def __ne__(self, other: Any) -> Formula:  # type: ignore[override]
-        return self ^ other
-
-    def __bool__(self) -> bool:
-        _refuse(
-            "the truth value of a comparison (if, and, or, not, min, max, in, a < b < c)",
-            "use &, |, ~ and choose(condition, a, b), and write a < b < c as (a < b) & (b < c)",
-        )
-
-    def _arithmetic(self, other: Any = None) -> NoReturn:
-        _refuse("arithmetic on a comparison", "use choose(condition, a, b) to turn it into a number")
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _arithmetic
-    __mod__ = __rmod__ = __truediv__ = __rtruediv__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _arithmetic
-
-    def evaluate(self, env: Environment) -> bool:
-        """Its truth value with Python's integers."""
-        values = (part.evaluate(env) for part in self.parts)
-        if self.operator == "<=":
-            return bool(next(values) <= 0)
-        if self.operator == "=":
-            return bool(next(values) == 0)
-        if self.operator == "not":
-            return not next(values)
-        if self.operator == "xor":
-            return bool(next(values)) != bool(next(values))
-        if self.operator in ("true", "false"):
-            return self.operator == "true"
-        return all(values) if self.operator == "and" else any(values)
-
-    def __str__(self) -> str:
-        if self.operator in ("true", "false"):
-            return self.operator
-        zero = " 0" if self.operator in ("<=", "=") else ""
-        return f"({self.operator} {' '.join(map(str, self.parts))}{zero})"
-
-    __repr__ = __str__
-
-
 def _relation(operator: str, difference: Term) -> Formula:
     value = difference.constant
     if value is None:
@@ -357,19 +277,10 @@ def term(value: Any, operation: str = "+") -> Term:
     if isinstance(value, Term):
         return value
     if isinstance(value, Formula):
-        value._arithmetic()
+        value.arithmetic()
     if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
         return Term({(): int(value)})
-    return _refuse(f"{operation} with {value!r}", "use whole numbers")
-
-
-def formula(value: Any, operation: str = "&") -> Formula:
-    """A formula from a formula or a truth value; TypeError names the operation for anything else."""
-    if isinstance(value, Formula):
-        return value
-    if isinstance(value, (bool, np.bool_)):
-        return Formula("true" if value else "false")
-    return _refuse(f"{operation} with {value!r}", "join comparisons")
+    return refuse(f"{operation} with {value!r}", "use whole numbers")
 
 
 def choose(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -382,7 +293,7 @@ def choose(condition: Any, then: Any, otherwise: Any) -> Any:
         if isinstance(condition, (bool, np.bool_)):
             return then if condition else otherwise
         if np.asarray(condition).dtype != np.bool_:  # ~True is -2, which would pass for true
-            _refuse(
+            refuse(
                 f"choose({condition!r}, …)", "give it a comparison, of which ~ is taken only where it has an unknown"
             )
         return np.where(condition, then, otherwise)
@@ -412,11 +323,3 @@ def walk(root: Term | Formula) -> Iterator[tuple[tuple[Atom, ...], int]]:
         for atom in monomial:
             for part in atom.parts:
                 yield from walk(part)
-
-
-def conjunction(parts: Iterable[Formula]) -> Formula:
-    """All of them; true for none."""
-    whole = formula(True)
-    for part in parts:
-        whole = part if whole.operator == "true" else whole & part
-    return whole

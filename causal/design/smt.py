@@ -12,7 +12,8 @@ from itertools import combinations
 
 from ...libraries import library
 from ..verdict import Evidence
-from .presburger import Atom, Formula, Term, choose, formula, variable, walk
+from .formulas import Formula, formula
+from .presburger import Atom, Term, choose, variable, walk
 
 TIMEOUT_MS = 20_000
 STRATEGIES: tuple[Mapping[str, str], ...] = ({}, {"use-soi": "true"}, {"decision": "stoponly"})  # cvc5's options

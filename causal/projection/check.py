@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError
 from ..boundary import Boundary
 from ..verdict import LeakBound, Status, Verdict, accept_or_raise
 from .decide import Case, judge, unjudged, up_to
@@ -56,7 +57,7 @@ def check_projection(
     'PROVED: 2 slots over 4 positions, E = F'
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)) or not tolerance >= 0:
-        raise ValueError(f"tolerance = {tolerance!r} is no bound; pass a number ≥ 0")
+        raise ArgumentError("tolerance", "is no bound", "pass a number ≥ 0", tolerance)
     start = time.perf_counter()
     matrices = read_pair(F, E, layout)
     values, keys = matrices[0], matrices[-1]

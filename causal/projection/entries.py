@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError
+
 LAYOUTS = ("slots-first", "positions-first")
 NATIVE = ("float16", "float32", "float64")
 TORCH_ONLY = ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2")
@@ -96,12 +98,14 @@ def read(array: Any, name: str = "F", layout: str | None = None) -> Entries:
         )
     rows, columns = (int(side) for side in data.shape)
     if layout is not None and layout not in LAYOUTS:
-        raise ValueError(f"layout = {layout!r} is unknown; pass {' or '.join(map(repr, LAYOUTS))}")
+        raise ArgumentError("layout", "is unknown", f"pass {' or '.join(map(repr, LAYOUTS))}", layout)
     if layout is None and rows >= columns:
         shape = "square" if rows == columns else "taller than wide"
-        raise ValueError(
-            f"layout = None cannot be read off {name} of shape ({rows}, {columns}), which is {shape}; "
-            f"pass layout='slots-first' (r = {rows}, n = {columns}) or 'positions-first' (r = {columns}, n = {rows})"
+        raise ArgumentError(
+            "layout",
+            f"cannot be read off {name} of shape ({rows}, {columns}), which is {shape}",
+            f"pass layout='slots-first' (r = {rows}, n = {columns}) or 'positions-first' (r = {columns}, n = {rows})",
+            None,
         )
     if layout == "positions-first":
         data = data.T

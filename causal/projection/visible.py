@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError, ArgumentTypeError
 from ..boundary import Boundary
 from ..spans import Runs
 from .entries import to_host
@@ -186,47 +187,45 @@ def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None
     """
     if visible is None or isinstance(visible, SafeMask):
         if visible is not None and visible.slots != slots:
-            raise ValueError(
-                f"visible is a mask over {visible.slots} slots, the projection has r = {slots}; make them agree"
-            )
+            problem = f"is a mask over {visible.slots} slots, the projection has r = {slots}"
+            raise ArgumentError("visible", problem, "make them agree")
         return visible
     if isinstance(visible, str):
         if visible != "largest":
-            raise ValueError(
-                f"visible = {visible!r} is unknown; pass 'largest', a (queries, r) array, a SafeMask or None"
-            )
+            remedy = "pass 'largest', a (queries, r) array, a SafeMask or None"
+            raise ArgumentError("visible", "is unknown", remedy, visible)
         return visible
     if isinstance(visible, np.ma.MaskedArray):
-        raise TypeError("visible is a masked array, and a masked entry says nothing; pass visible.filled(False)")
+        problem = "is a masked array, and a masked entry says nothing"
+        raise ArgumentTypeError("visible", problem, "pass visible.filled(False)")
     array = np.asarray(visible) if isinstance(visible, (list, tuple)) else _host_mask(visible)
     if array.ndim == 1 and array.size == 0 and isinstance(visible, (list, tuple)):
         array = array.reshape(0, slots).astype(bool)
     if array.ndim != 2 or array.shape[1] != slots:
         hint = " (it looks transposed)" if array.ndim == 2 and array.shape[0] == slots else ""
-        raise ValueError(f"visible has shape {array.shape}{hint}; pass (queries, r) with r = {slots}")
+        raise ArgumentError("visible", f"has shape {array.shape}{hint}", f"pass (queries, r) with r = {slots}")
     if array.dtype == np.bool_:
         return array
     if array.dtype.kind != "f":
-        raise TypeError(
-            f"visible has dtype {array.dtype}, in which 0 could mean hidden or no bias; "
-            "pass booleans (True is visible) or floats (an additive bias, -inf is hidden)"
+        raise ArgumentTypeError(
+            "visible",
+            f"has dtype {array.dtype}, in which 0 could mean hidden or no bias",
+            "pass booleans (True is visible) or floats (an additive bias, -inf is hidden)",
         )
     with np.errstate(over="ignore"):
         bias = array.astype(np.float64)
     bad = np.argwhere(np.isnan(array) | (array == np.inf) | (np.isinf(bias) & np.isfinite(array)))
     if len(bad):
         t, s = bad[0]
-        raise ValueError(
-            f"visible[{t}, {s}] = {array[t, s]} is no bias; pass -inf for hidden and a finite float64 otherwise"
-        )
+        problem = f"= {array[t, s]} is no bias"
+        raise ArgumentError(f"visible[{t}, {s}]", problem, "pass -inf for hidden and a finite float64 otherwise")
     return bias
 
 
 def _host_mask(visible: Any) -> np.ndarray:
     if not hasattr(visible, "shape"):
-        raise TypeError(
-            f"visible is of type {type(visible).__name__}; pass a (queries, r) array, a SafeMask, 'largest' or None"
-        )
+        remedy = "pass a (queries, r) array, a SafeMask, 'largest' or None"
+        raise ArgumentTypeError("visible", f"is of type {type(visible).__name__}", remedy)
     array = to_host(visible)
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
@@ -264,10 +263,10 @@ def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | 
         return Boundary.prefix(n, mask.queries) if mask.queries <= n else mask
     queries = queries_of(given)
     if unsaid and queries == 0 and n > 0:
-        raise ValueError(f"visible has shape (0, r), no query for n = {n} positions; pass one row for each query")
+        problem = f"has shape (0, r), no query for n = {n} positions"
+        raise ArgumentError("visible", problem, "pass one row for each query")
     if boundary is None and queries is not None and queries > n:
-        raise ValueError(
-            f"visible has {queries} queries, more than n = {n} positions; pass a boundary that says what each may see"
-        )
+        problem = f"has {queries} queries, more than n = {n} positions"
+        raise ArgumentError("visible", problem, "pass a boundary that says what each may see", mentions=("boundary",))
     align = "end" if mask is None else mask.parameters.get("align", "end")
     return Boundary.resolve(boundary, n, queries, align)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from attnproof.causal.design.presburger import Formula, Term, application, choose, formula, variable
+from attnproof.causal.design.formulas import Formula, formula
+from attnproof.causal.design.presburger import Term, application, choose, variable
 from attnproof.causal.design.smt import Problem, decide
 from hypothesis import given, settings
 from hypothesis import strategies as st
