@@ -15,49 +15,62 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
+DEEPEST = 4  # steps from the callable to a module
+
+
 def modules_of(model: Any) -> list[nn.Module]:
-    """The `nn.Module`s that a callable reaches: itself, bound methods, partials, closures and globals that it names."""
+    """The `nn.Module`s that a callable reaches, those inside others left out: itself, or what `parts` leads to."""
     import torch
 
     found: dict[int, torch.nn.Module] = {}
     seen: set[int] = set()
 
     def visit(value: Any, depth: int) -> None:
-        if id(value) in seen or depth > 4:
+        if id(value) in seen or depth > DEEPEST:
             return
         seen.add(id(value))
         if isinstance(value, torch.nn.Module):
             found[id(value)] = value
-        elif isinstance(value, MethodType):
-            visit(value.__self__, depth + 1)
-            visit(value.__func__, depth + 1)
-        elif isinstance(value, partial):
-            for part in (value.func, *value.args, *value.keywords.values()):
-                visit(part, depth + 1)
-        elif isinstance(value, FunctionType):
-            for cell in value.__closure__ or ():
-                try:
-                    visit(cell.cell_contents, depth + 1)
-                except ValueError:  # an empty cell
-                    continue
-            for part in (*(value.__defaults__ or ()), *vars(value).values()):
-                visit(part, depth + 1)
-            for name in value.__code__.co_names:
-                if isinstance(value.__globals__.get(name), (torch.nn.Module, FunctionType)):
-                    visit(value.__globals__[name], depth + 1)
-        elif isinstance(value, (list, tuple)):
-            for part in value:
-                visit(part, depth + 1)
-        elif isinstance(value, dict):
-            for part in value.values():
-                visit(part, depth + 1)
-        elif callable(value) and hasattr(value, "__dict__") and not isinstance(value, type):
-            for part in vars(value).values():
-                visit(part, depth + 1)
+            return
+        for part in parts(value):
+            visit(part, depth + 1)
 
     visit(model, 0)
+    for name in ("model", "__self__"):  # what only asking shows: a property, the owner of a method that is not Python's
+        visit(getattr(model, name, None), 1)
     inner = {id(m) for top in found.values() for m in top.modules() if m is not top}
     return [m for key, m in found.items() if key not in inner]
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """What a callable, or a plain container in it, holds: owners, partials, closures, defaults, globals, attributes."""
+    if isinstance(value, MethodType):
+        yield from (value.__self__, value.__func__)
+    elif isinstance(value, partial):
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif isinstance(value, FunctionType):
+        yield from _parts_of_function(value)
+    elif isinstance(value, (list, tuple)):
+        yield from value
+    elif isinstance(value, dict):
+        yield from list(value.values())
+    elif callable(value) and hasattr(value, "__dict__") and not isinstance(value, type):
+        yield from list(vars(value).values())
+
+
+def _parts_of_function(function: FunctionType) -> Iterator[Any]:
+    from torch import nn
+
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # an empty cell
+            yield cell.cell_contents
+    yield from (*(function.__defaults__ or ()), *vars(function).values())
+    named = (function.__globals__.get(name) for name in function.__code__.co_names)
+    for part in named:
+        if isinstance(part, (nn.Module, FunctionType)):
+            yield part
+        elif isinstance(part, (list, tuple)):  # of modules; what else lies in the globals is not the function's own
+            yield from (item for item in part if isinstance(item, nn.Module))
 
 
 def named_parameters(modules: Sequence[nn.Module]) -> dict[str, Tensor]:

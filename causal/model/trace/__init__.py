@@ -27,8 +27,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from .domain import Shadow
+from .policy import Policy
 from .records import Chain, MaskCondition, Operation, Output, Read, Trace
 from .registry import Call, Operand, Rule, rule
+from .subject import Subject
 
 __all__ = [
     "Call",
@@ -37,9 +39,11 @@ __all__ = [
     "Operand",
     "Operation",
     "Output",
+    "Policy",
     "Read",
     "Rule",
     "Shadow",
+    "Subject",
     "Trace",
     "blame",
     "rule",
@@ -74,18 +78,8 @@ def run(
     """
     from .frontend import run as run_torch
 
-    return run_torch(
-        model,
-        inputs,
-        keywords=keywords or {},
-        input_index=input_index,
-        sequence_axis=sequence_axis,
-        ranks=ranks,
-        parameters=parameters,
-        others=others,
-        finite_masks=finite_masks,
-        rules=rules,
-    )
+    subject = Subject(model, tuple(inputs), dict(keywords or {}), input_index, sequence_axis)
+    return run_torch(subject, Policy(parameters, others, finite_masks, tuple(rules)), ranks)
 
 
 def blame(
@@ -100,26 +94,19 @@ def blame(
     keywords: Mapping[str, Any] | None = None,
     input_index: int | str = 0,
     sequence_axis: int = 1,
-    **policy: Any,
+    parameters: Literal["any", "stored"] = "any",
+    others: Literal["given", "any"] = "given",
+    finite_masks: bool = True,
+    rules: Sequence[Rule] = (),
 ) -> Chain:
     """How input positions `forbidden` (boolean, one per position) reach `position` of output number `output`.
 
     Runs the model once more, with only the forbidden positions marked, and walks back from the output. Elements that
-    belong to a `closed` position (by default a forbidden one) may depend on them. `policy` takes the other keywords of
+    belong to a `closed` position (by default a forbidden one) may depend on them. The other keywords are those of
     `run`. The chain is a guide for people; no verdict rests on it.
     """
     from .frontend import blame as blame_torch
 
-    return blame_torch(
-        model,
-        inputs,
-        output=output,
-        output_axis=output_axis,
-        position=position,
-        forbidden=forbidden,
-        closed=closed,
-        keywords=keywords or {},
-        input_index=input_index,
-        sequence_axis=sequence_axis,
-        **policy,
-    )
+    subject = Subject(model, tuple(inputs), dict(keywords or {}), input_index, sequence_axis, output_axis)
+    assumed = Policy(parameters, others, finite_masks, tuple(rules))
+    return blame_torch(subject, assumed, output=output, position=position, forbidden=forbidden, closed=closed)

@@ -19,10 +19,10 @@ from .failures import caught, may_fail
 from .location import Places
 from .memory import Memory, overlap
 from .mode import Mode
+from .policy import Policy
 from .provenance import Flow
 from .pytree import leaves
 from .records import MaskCondition, Operation, Read
-from .registry import Rule
 from .schema import Info
 
 KNOWN = (
@@ -43,13 +43,11 @@ PLAIN_TYPES = {torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", tor
 class Tracer(Mode):
     """The mode under which the model runs."""
 
-    def __init__(
-        self, last: int, policy: Mapping[str, Any], rules: Sequence[Rule], places: Places, flow: Flow | None
-    ) -> None:
+    def __init__(self, last: int, policy: Policy, places: Places, flow: Flow | None) -> None:
         super().__init__()
-        self.last, self.rules, self.places, self.flow = last, rules, places, flow
-        self.stored = policy["parameters"] == "stored"
-        self.finite_masks = policy["finite_masks"]
+        self.last, self.rules, self.places, self.flow = last, policy.rules, places, flow
+        self.stored = policy.parameters == "stored"
+        self.finite_masks = policy.finite_masks
         self.memories: dict[int, tuple[Any, Memory]] = {}
         self.busy = 0  # inside an operation: what happens there is not the program's doing
         self.parameters: dict[int, str] = {}
