@@ -26,6 +26,6 @@ def face(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], 
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes})
+        return sorted({*homes, *getattr(sys.modules[package], "__all__", ())})
 
     return get, names

@@ -7,10 +7,11 @@ The names below load lazily from the rooms of this floor.
 2
 """
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-_HOME = {
+from ..lazy import face
+
+_HOMES = {
     "compressed_attention": "attention",
     "full_attention": "attention",
     "slot_weights": "attention",
@@ -34,14 +35,29 @@ _HOME = {
     "from_npy": "blocks",
 }
 
-__all__ = list(_HOME)
+__all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'attnproof.numeric' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if TYPE_CHECKING:
+    from .attention import compressed_attention as compressed_attention
+    from .attention import full_attention as full_attention
+    from .attention import slot_weights as slot_weights
+    from .blocks import from_npy as from_npy
+    from .error import certified_error as certified_error
+    from .error import compression_error as compression_error
+    from .optimum import compression_gap as compression_gap
+    from .optimum import projection_error as projection_error
+    from .optimum import truncation_error as truncation_error
+    from .rank import certified_mixing_rank as certified_mixing_rank
+    from .rank import certified_rank as certified_rank
+    from .rank import certified_softmax_rank as certified_softmax_rank
+    from .rank import exact_determinant as exact_determinant
+    from .rank import mixing_rank as mixing_rank
+    from .retention import certified_span_retention as certified_span_retention
+    from .retention import exact_leverage as exact_leverage
+    from .retention import leverage as leverage
+    from .retention import span_retention as span_retention
+    from .spectrum import mixing_row_sums as mixing_row_sums
+    from .spectrum import mixing_spectrum as mixing_spectrum
+    from .spectrum import most_negative_coefficient as most_negative_coefficient
+else:
+    __getattr__, __dir__ = face(__name__, _HOMES)

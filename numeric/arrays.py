@@ -17,13 +17,15 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from ..aliases import ArrayLike
+
 HALF = ("float16", "bfloat16", "half")
 CHUNK_BYTES = 1 << 24  # of one temporary block: large enough for matrix products, small beside an input
 LEAST_ROWS = 64  # of a block of weights, however wide: thinner matrix products are slow
 DEVICE_FACTOR = 32  # an accelerator, or a loop that jit unrolls, wants fewer and larger blocks
 
 
-def read(shapes: Mapping[str, str], *, open_below: Sequence[str] = (), **arrays: Any) -> tuple[Any, Any]:
+def read(shapes: Mapping[str, str], *, open_below: Sequence[str] = (), **arrays: ArrayLike) -> tuple[Any, Any]:
     """The namespace of the arrays and the arrays themselves, checked, in one floating-point dtype.
 
     `shapes` gives the last axes by name, `{"B": "m r", "F": "r n"}`; equal names are equal sizes, `r` is at most `n`,
@@ -55,7 +57,7 @@ def read(shapes: Mapping[str, str], *, open_below: Sequence[str] = (), **arrays:
     return xp, tuple(given.get(name) for name in arrays)
 
 
-def is_traced(x: Any) -> bool:
+def is_traced(x: ArrayLike) -> bool:
     """Whether the array is a tracer of `jax.jit` (or grad, vmap): it has a shape but no values.
 
     >>> import numpy as np
@@ -66,14 +68,14 @@ def is_traced(x: Any) -> bool:
     return jax is not None and isinstance(x, jax.core.Tracer)
 
 
-def has_values(x: Any) -> bool:
+def has_values(x: ArrayLike) -> bool:
     """Whether the values can be looked at now: neither lazy nor traced nor on a device without memory."""
     if compat.is_torch_array(x):
         return x.device.type != "meta"
     return not compat.is_dask_array(x) and not is_traced(x)
 
 
-def like(xp: Any, values: Any, x: Any) -> Any:
+def like(xp: Any, values: ArrayLike, x: ArrayLike) -> ArrayLike:
     """NumPy values as an array of x's library, dtype and device.
 
     >>> import numpy as np
@@ -84,7 +86,7 @@ def like(xp: Any, values: Any, x: Any) -> Any:
     return xp.asarray(values, dtype=x.dtype, device=device)
 
 
-def rows_per_block(x: Any, width: int) -> int:
+def rows_per_block(x: ArrayLike, width: int) -> int:
     """How many rows of `width` entries, over all leading axes of `x`, make one block of CHUNK_BYTES bytes.
 
     The block is DEVICE_FACTOR times as large off the CPU and under jit.
@@ -94,7 +96,7 @@ def rows_per_block(x: Any, width: int) -> int:
     return max(1, room // max(1, batch * width * itemsize(x)))
 
 
-def is_on_cpu(x: Any) -> bool:
+def is_on_cpu(x: ArrayLike) -> bool:
     """Whether the array lies in the memory of the CPU (a traced one counts as elsewhere).
 
     >>> import numpy as np
@@ -108,7 +110,7 @@ def is_on_cpu(x: Any) -> bool:
     return "cpu" in str(kind).lower()
 
 
-def itemsize(x: Any) -> int:
+def itemsize(x: ArrayLike) -> int:
     """Bytes of one entry.
 
     >>> import numpy as np
@@ -138,18 +140,18 @@ def host_values(*named: tuple[str, Any]) -> tuple[np.ndarray, ...]:
     """
     found = [x for _, x in named]
     if any(compat.is_dask_array(x) for x in found):
-        import dask
+        from dask.base import compute
 
-        found = list(dask.compute(*found))
+        found = list(compute(*found))
     return tuple(_host(name, x) for (name, _), x in zip(named, found, strict=True))
 
 
-def has_leading(axes: int, *arrays: Any) -> bool:
+def has_leading(axes: int, *arrays: ArrayLike) -> bool:
     """Whether some array has more than `axes` axes; nested lists never have."""
     return any(getattr(x, "ndim", axes) > axes for x in arrays)
 
 
-def over_leading(function: Callable[..., Any], axes: int, **arrays: Any) -> np.ndarray:
+def over_leading(function: Callable[..., Any], axes: int, **arrays: ArrayLike) -> np.ndarray:
     """An object array of `function(*slices)` over the leading axes, which broadcast; the last `axes` axes go to it.
 
     For exact and ball arithmetic: the arrays are brought together as NumPy's, lazy ones in one compute; None stays
@@ -172,7 +174,7 @@ def over_leading(function: Callable[..., Any], axes: int, **arrays: Any) -> np.n
     return found
 
 
-def _host(name: str, x: Any) -> np.ndarray:
+def _host(name: str, x: ArrayLike) -> np.ndarray:
     if isinstance(x, np.ndarray):
         return x
     if not compat.is_array_api_obj(x):
@@ -183,7 +185,8 @@ def _host(name: str, x: Any) -> np.ndarray:
         if x.device.type != "cpu":
             raise ValueError(f"{name} lies on {x.device}, exact arithmetic runs on the CPU; pass {name}.cpu()")
         x = x.detach()
-        return (x.float() if str(x.dtype).endswith(("bfloat16", "float16")) else x).resolve_conj().numpy()
+        x = x.float() if str(x.dtype).endswith(("bfloat16", "float16")) else x
+        return np.asarray(x.resolve_conj().numpy())
     if compat.is_cupy_array(x):
         raise ValueError(f"{name} lies on a CUDA device, exact arithmetic runs on the CPU; pass cupy.asnumpy({name})")
     if compat.is_jax_array(x) and any(d.platform != "cpu" for d in x.devices()):
@@ -257,7 +260,7 @@ def _fit(given: Mapping[str, Any], shapes: Mapping[str, str]) -> None:
             )
 
 
-def _floating(xp: Any, name: str, x: Any) -> Any:
+def _floating(xp: Any, name: str, x: ArrayLike) -> ArrayLike:
     kind = getattr(x.dtype, "name", None) or str(x.dtype).rsplit(".", 1)[-1]
     if kind in HALF:
         return x.float() if compat.is_torch_array(x) else xp.astype(x, xp.float32)
@@ -268,7 +271,7 @@ def _floating(xp: Any, name: str, x: Any) -> Any:
     return x
 
 
-def _finite(xp: Any, name: str, x: Any, open_below: bool) -> Any:
+def _finite(xp: Any, name: str, x: ArrayLike, open_below: bool) -> ArrayLike:
     """x itself, once its entries are finite; on Dask, x with the check built in."""
     if compat.is_dask_array(x):
         lazy: Any = x
@@ -278,7 +281,9 @@ def _finite(xp: Any, name: str, x: Any, open_below: bool) -> Any:
     return x
 
 
-def _finite_block(name: str, shape: tuple[int, ...], open_below: bool, block: Any, block_info: Any = None) -> Any:
+def _finite_block(
+    name: str, shape: tuple[int, ...], open_below: bool, block: ArrayLike, block_info: Any = None
+) -> ArrayLike:
     if not block.size or block_info is None or 0 not in block_info:
         return block
     corner = tuple(a for a, _ in block_info[0]["array-location"])
@@ -286,7 +291,9 @@ def _finite_block(name: str, shape: tuple[int, ...], open_below: bool, block: An
     return block
 
 
-def _refuse(xp: Any, name: str, x: Any, open_below: bool, shape: tuple[int, ...], corner: tuple[int, ...]) -> None:
+def _refuse(
+    xp: Any, name: str, x: ArrayLike, open_below: bool, shape: tuple[int, ...], corner: tuple[int, ...]
+) -> None:
     """ValueError naming the first entry that is not finite; a finite sum shows in one pass that there is none."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not open_below and bool(xp.isfinite(xp.sum(x))):
@@ -301,9 +308,10 @@ def _refuse(xp: Any, name: str, x: Any, open_below: bool, shape: tuple[int, ...]
     raise ValueError(f"{name}[{where}] = {float(x[index])} in {name} of shape {shape} {wanted}; clean the data first")
 
 
-def _shape(x: Any) -> tuple[int, ...]:
+def _shape(x: ArrayLike) -> tuple[int, ...]:
     return tuple(x.shape)
 
 
 def _library(xp: Any) -> str:
-    return xp.__name__.replace("array_api_compat.", "").replace("jax.numpy", "jax").replace("dask.array", "dask")
+    name: str = xp.__name__
+    return name.replace("array_api_compat.", "").replace("jax.numpy", "jax").replace("dask.array", "dask")

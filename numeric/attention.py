@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import array_api_compat as compat
 
+from ..aliases import ArrayLike
 from . import blocks
 from .arrays import LEAST_ROWS, read, rows_per_block
 from .arrays import blocks as slices
@@ -14,7 +16,7 @@ from .arrays import blocks as slices
 SHAPES = {"Q": "m d", "K": "n d", "V": "n v", "E": "r n", "F": "r n", "bias": "m r"}
 
 
-def softmax(scores: Any) -> Any:
+def softmax(scores: ArrayLike) -> ArrayLike:
     """Softmax along the last axis; a row that is −∞ throughout gives 0, not NaN.
 
     Works under `jax.jit`. Entries are not checked.
@@ -30,7 +32,7 @@ def softmax(scores: Any) -> Any:
     return weights / xp.where(total == 0, xp.ones_like(total), total)
 
 
-def scores(Q: Any, K: Any) -> Any:
+def scores(Q: ArrayLike, K: ArrayLike) -> ArrayLike:
     """The scaled scores `Q Kᵀ / √d`, shapes (…, m, d) and (…, n, d) to (…, m, n). Entries are not checked.
 
     >>> import numpy as np
@@ -41,7 +43,7 @@ def scores(Q: Any, K: Any) -> Any:
     return xp.matmul(Q * (1 / math.sqrt(Q.shape[-1])), xp.matrix_transpose(K))
 
 
-def slot_weights(Q: Any, K: Any, E: Any, bias: Any = None) -> Any:
+def slot_weights(Q: ArrayLike, K: ArrayLike, E: ArrayLike, bias: ArrayLike = None) -> ArrayLike:
     """`B = softmax(Q (E K)ᵀ/√d + bias)`: how much each query weighs each slot, rows summing to 1.
 
     Shapes (…, m, d), (…, n, d), (…, r, n), bias (…, m, r) with −∞ where a slot is hidden; result (…, m, r). A query
@@ -57,14 +59,16 @@ def slot_weights(Q: Any, K: Any, E: Any, bias: Any = None) -> Any:
     return weights_of_read(Q, K, E, bias)
 
 
-def weights_of_read(Q: Any, K: Any, E: Any, bias: Any) -> Any:
+def weights_of_read(Q: ArrayLike, K: ArrayLike, E: ArrayLike, bias: ArrayLike) -> ArrayLike:
     """`slot_weights` of arrays that `arrays.read` has already read and made to agree."""
     xp = compat.array_namespace(Q)
     s = scores(Q, xp.matmul(E, K))
     return softmax(s if bias is None else s + bias)
 
 
-def compressed_attention(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> Any:
+def compressed_attention(
+    Q: ArrayLike, K: ArrayLike, V: ArrayLike, E: ArrayLike, F: ArrayLike, bias: ArrayLike = None
+) -> ArrayLike:
     """Compressed attention `Ȳ = softmax(Q (E K)ᵀ/√d + bias) (F V)` (article, "Compress positions, not features").
 
     Shapes (…, m, d), (…, n, d), (…, n, d_v), (…, r, n) twice, bias (…, m, r); result (…, m, d_v). A query that sees
@@ -80,7 +84,7 @@ def compressed_attention(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = Non
     return xp.matmul(weights_of_read(Q, K, E, bias), xp.matmul(F, V))
 
 
-def full_attention(Q: Any, K: Any, V: Any) -> Any:
+def full_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike) -> ArrayLike:
     """Full attention `Y = softmax(Q Kᵀ/√d) V`, a block of queries at a time: the m × n weights are never stored.
 
     Shapes (…, m, d), (…, n, d), (…, n, d_v); result (…, m, d_v). Peak memory: inputs, result and about four blocks of
@@ -97,13 +101,13 @@ def full_attention(Q: Any, K: Any, V: Any) -> Any:
     return map_queries(_attend, Q, (K, V), V.shape[-1])
 
 
-def _attend(Q: Any, K: Any, V: Any) -> Any:
+def _attend(Q: ArrayLike, K: ArrayLike, V: ArrayLike) -> ArrayLike:
     xp = compat.array_namespace(Q, K, V)
     parts = [xp.matmul(weights, V) for _, weights in weight_blocks(Q, K)]
     return parts[0] if len(parts) == 1 else xp.concat(parts, axis=-2)
 
 
-def map_queries(function: Any, Q: Any, others: tuple[Any, ...], width: int) -> Any:
+def map_queries(function: Any, Q: ArrayLike, others: tuple[Any, ...], width: int) -> ArrayLike:
     """`function(Q, *others)` of shape (…, m, width), chunk of queries by chunk where Q is a Dask array."""
     lead = broadcast_lead(Q, *others)
     if not any(blocks.is_lazy(x) for x in (Q, *others)):
@@ -114,7 +118,7 @@ def map_queries(function: Any, Q: Any, others: tuple[Any, ...], width: int) -> A
     return blocks.join(parts, -2, shapes, Q.dtype, Q)
 
 
-def weight_blocks(Q: Any, K: Any) -> Any:
+def weight_blocks(Q: ArrayLike, K: ArrayLike) -> Iterator[tuple[slice, ArrayLike]]:
     """Pairs (slice of queries, their rows of `softmax(Q Kᵀ/√d)`), a block at a time."""
     lead = broadcast_lead(Q, K)
     step = rows_per_block(Q, K.shape[-2] * max(1, math.prod(lead) // max(1, math.prod(Q.shape[:-2]))))
@@ -122,7 +126,7 @@ def weight_blocks(Q: Any, K: Any) -> Any:
         yield rows, softmax(scores(Q[..., rows, :], K))
 
 
-def broadcast_lead(*arrays: Any) -> tuple[int, ...]:
+def broadcast_lead(*arrays: ArrayLike) -> tuple[int, ...]:
     """The common leading axes (all but the last two) of arrays whose leading axes broadcast.
 
     >>> import numpy as np

@@ -17,8 +17,8 @@ from sympy import Expr
 
 from ..symbolic.ball import enclosure, evaluate
 from ..symbolic.exact import exact
+from ..symbolic.precision import precision
 from ..symbolic.rank import as_matrix
-from .enclosure import precision
 from .enclosure import singular_values as enclosed_singular_values
 
 MOST_BITS = 1 << 20

@@ -14,6 +14,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from ..aliases import ArrayLike
 from ..libraries import library
 
 FAN_IN = 8
@@ -41,17 +42,17 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """
     if not any(is_lazy(x) or (isinstance(x, (list, tuple)) and any(map(is_lazy, x))) for x in arguments):
         return function(*arguments)
-    from dask import delayed
+    from dask.delayed import delayed
 
     return delayed(function, traverse=False)(*(_task(x) for x in arguments))
 
 
-def whole(x: Any) -> Any:
+def whole(x: ArrayLike) -> ArrayLike:
     """x in one piece: itself in memory, else the task that gathers its blocks."""
     return _task(x)
 
 
-def split(x: Any, axis: int, step: int | None = None) -> list[Any]:
+def split(x: ArrayLike, axis: int, step: int | None = None) -> list[Any]:
     """Blocks of x along one axis: the chunks of a Dask array, as tasks; else slices of `step` (None: x itself).
 
     >>> import numpy as np
@@ -83,7 +84,7 @@ def merge(combine: Callable[[Sequence[Any]], Any], parts: list[Any]) -> Any:
     return call(combine, parts)
 
 
-def array(task: Any, shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
+def array(task: Any, shape: tuple[int, ...], dtype: Any, like: ArrayLike) -> ArrayLike:
     """The result as an array: itself when computed, else a Dask array of this shape and dtype over the task."""
     if not is_lazy(task):
         return task
@@ -92,7 +93,7 @@ def array(task: Any, shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
     return da.from_delayed(task, shape, dtype=dtype, meta=like._meta)
 
 
-def join(parts: list[Any], axis: int, shapes: list[tuple[int, ...]], dtype: Any, like: Any) -> Any:
+def join(parts: list[Any], axis: int, shapes: list[tuple[int, ...]], dtype: Any, like: ArrayLike) -> ArrayLike:
     """Blocks side by side along `axis`, in one array of the library of `like`."""
     if not any(map(is_lazy, parts)):
         return parts[0] if len(parts) == 1 else compat.array_namespace(like).concat(parts, axis=axis)
@@ -101,7 +102,7 @@ def join(parts: list[Any], axis: int, shapes: list[tuple[int, ...]], dtype: Any,
     return da.concatenate([array(p, s, dtype, like) for p, s in zip(parts, shapes, strict=True)], axis=axis)
 
 
-def lengths(x: Any, axis: int) -> list[int]:
+def lengths(x: ArrayLike, axis: int) -> list[int]:
     """The sizes of the chunks of a Dask array along one axis; the one length of an array in memory."""
     return list(x.chunks[axis]) if compat.is_dask_array(x) else [x.shape[axis]]
 
@@ -115,7 +116,7 @@ def _task(x: Any) -> Any:
     return x
 
 
-def from_npy(path: str, chunk: int, axis: int = -1) -> Any:
+def from_npy(path: str, chunk: int, axis: int = -1) -> ArrayLike:
     """A `.npy` file as a Dask array in chunks of `chunk` along `axis`, each read where and when a task needs it.
 
     Only the path travels: a memory map inside a Dask graph would be pickled whole. Every worker must see the path.
@@ -146,6 +147,6 @@ def from_npy(path: str, chunk: int, axis: int = -1) -> Any:
     )
 
 
-def _read(path: str, block_info: Any = None) -> Any:
+def _read(path: str, block_info: Any = None) -> ArrayLike:
     place = block_info[None]["array-location"]
     return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[tuple(slice(a, b) for a, b in place)])

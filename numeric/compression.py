@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..aliases import Array
 from .attention import compressed_attention, full_attention, slot_weights, softmax
 from .error import certified_error
 
-Array = np.ndarray
 SMALL = 64  # positions up to which the enclosure is worth its time
 
 

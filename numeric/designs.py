@@ -18,7 +18,8 @@ def pooling(n: int, r: int) -> np.ndarray:
     _fits(n, r)
     block = np.arange(n) * r // n
     rows = (block[None, :] == np.arange(r)[:, None]).astype(float)
-    return rows / rows.sum(1, keepdims=True)
+    means: np.ndarray = rows / rows.sum(1, keepdims=True)
+    return means
 
 
 def strided(n: int, r: int) -> np.ndarray:
@@ -40,7 +41,8 @@ def gaussian(n: int, r: int, seed: int = 0) -> np.ndarray:
     (2, 8)
     """
     _fits(n, r)
-    return np.random.default_rng(seed).standard_normal((r, n)) / np.sqrt(r)
+    drawn: np.ndarray = np.random.default_rng(seed).standard_normal((r, n)) / np.sqrt(r)
+    return drawn
 
 
 def fitted(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
@@ -57,7 +59,8 @@ def fitted(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         gram, cross = B.T @ B + (0 if gram is None else gram), B.T @ A + (0 if cross is None else cross)
     if gram is None or cross is None:
         raise ValueError("pairs is empty; pass at least one pair of full and slot weights")
-    return np.linalg.pinv(gram, rcond=1e-10, hermitian=True) @ cross
+    best: np.ndarray = np.linalg.pinv(gram, rcond=1e-10, hermitian=True) @ cross
+    return best
 
 
 def _fits(n: int, r: int) -> None:

@@ -16,11 +16,11 @@ from statistics import mean
 
 import numpy as np
 
+from ..aliases import Array
 from . import designs
 from .encoder import Encoder, installed_text
 from .retention import leverage
 
-Array = np.ndarray
 SENTENCES = (
     "management now expects revenue to fall sharply next quarter.",
     "management now expects revenue to rise slightly next quarter.",
@@ -121,7 +121,8 @@ def decoded_spans(drawn: Documents, F: Array | None) -> Array:
     if F is None:
         return np.take_along_axis(drawn.values, spans[:, :, None], axis=1)
     decoder = (np.linalg.pinv(F) @ F).astype(np.float32)
-    return decoder[spans] @ drawn.values
+    decoded: Array = decoder[spans] @ drawn.values
+    return decoded
 
 
 def span_share(F: Array | None, starts: Array, length: int, n: int) -> float:

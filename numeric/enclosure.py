@@ -12,6 +12,7 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq
 
+from ..aliases import ArrayLike
 from ..symbolic.precision import precision
 from .arrays import host_values
 from .exact import exact_matrix, rational
@@ -19,7 +20,7 @@ from .exact import exact_matrix, rational
 CAP_BITS = 1 << 16
 
 
-def ball_matrix(M: Any, name: str = "M") -> arb_mat:
+def ball_matrix(M: ArrayLike, name: str = "M") -> arb_mat:
     """The matrix as balls at the current precision; balls are passed through.
 
     >>> ball_matrix([[0.5]])[0, 0] == 0.5
@@ -53,7 +54,7 @@ def ball_softmax(scores: arb_mat, bias: Sequence[Sequence[fmpq | None]] | None =
     return arb_mat(rows, columns, found)
 
 
-def exact_bias(bias: Any, m: int, r: int) -> list[list[fmpq | None]] | None:
+def exact_bias(bias: ArrayLike, m: int, r: int) -> list[list[fmpq | None]] | None:
     """A mask as exact numbers, None where hidden: booleans say what is visible, numbers are added, −∞ hides.
 
     Raises ValueError unless the shape is (m, r) and no entry is NaN or +∞.
@@ -80,7 +81,7 @@ def ball_scores(Q: arb_mat, K: arb_mat) -> arb_mat:
     return Q * K.transpose() * (1 / arb(Q.ncols()).sqrt())
 
 
-def ball_attention(Q: Any, K: Any, V: Any) -> arb_mat:
+def ball_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike) -> arb_mat:
     """Full attention `softmax(Q Kᵀ/√d) V`: an enclosure, shapes (m, d), (n, d), (n, d_v) to (m, d_v).
 
     >>> with precision(80):
@@ -88,11 +89,14 @@ def ball_attention(Q: Any, K: Any, V: Any) -> arb_mat:
     >>> decimals(lambda: y, 4)
     '25.7521…'
     """
-    Q, K, V = (ball_matrix(M, name) for M, name in ((Q, "Q"), (K, "K"), (V, "V")))
-    return ball_softmax(ball_scores(Q, K)) * V
+    q, k, v = (ball_matrix(M, name) for M, name in ((Q, "Q"), (K, "K"), (V, "V")))
+    attended: arb_mat = ball_softmax(ball_scores(q, k)) * v
+    return attended
 
 
-def ball_compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> arb_mat:
+def ball_compressed(
+    Q: ArrayLike, K: ArrayLike, V: ArrayLike, E: ArrayLike, F: ArrayLike, bias: ArrayLike = None
+) -> arb_mat:
     """Compressed attention `softmax(Q (E K)ᵀ/√d + bias) (F V)`: an enclosure, E and F of shape (r, n), slots first.
 
     >>> half = [[0.5, 0.5, 0], [0, 0, 1]]
@@ -100,8 +104,9 @@ def ball_compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) ->
     >>> decimals(compute, 4)
     '27.2636…'
     """
-    Q, K, V, E, F = (ball_matrix(M, name) for M, name in zip((Q, K, V, E, F), "QKVEF", strict=True))
-    return ball_softmax(ball_scores(Q, E * K), exact_bias(bias, Q.nrows(), E.nrows())) * (F * V)
+    q, k, v, e, f = (ball_matrix(M, name) for M, name in zip((Q, K, V, E, F), "QKVEF", strict=True))
+    attended: arb_mat = ball_softmax(ball_scores(q, e * k), exact_bias(bias, q.nrows(), e.nrows())) * (f * v)
+    return attended
 
 
 # -- raising the precision --------------------------------------------------------------------------------------------
@@ -171,7 +176,7 @@ def frobenius(M: arb_mat) -> arb:
     return sum((x * x for x in M.entries()), arb(0)).nonnegative_part().sqrt()
 
 
-def singular_values(M: Any) -> list[arb]:
+def singular_values(M: ArrayLike) -> list[arb]:
     """Enclosures of the min(m, n) singular values, largest first, repeated and zero ones included.
 
     With V the approximate eigenvectors of H, the smaller of MᵀM and MMᵀ, everything is verified in balls (at twice

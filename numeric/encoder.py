@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..aliases import Array
 from ..libraries import library
 from .attention import softmax
-
-Array = np.ndarray
 
 DOCUMENTED = """
 argparse ast asyncio calendar codecs collections concurrent.futures configparser contextlib copy csv ctypes
@@ -127,12 +126,14 @@ class Encoder:
         return self.weights[name]
 
     def _affine(self, x: Array, name: str) -> Array:
-        return x @ self._weight(f"{name}.weight").T + self._weight(f"{name}.bias")
+        moved: Array = x @ self._weight(f"{name}.weight").T + self._weight(f"{name}.bias")
+        return moved
 
     def _normalised(self, x: Array, name: str) -> Array:
         centred = x - x.mean(-1, keepdims=True)
         scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + self.epsilon)
-        return scaled * self._weight(f"{name}.weight") + self._weight(f"{name}.bias")
+        moved: Array = scaled * self._weight(f"{name}.weight") + self._weight(f"{name}.bias")
+        return moved
 
     def _split(self, x: Array) -> Array:
         return x.reshape(len(x), self.heads, -1).swapaxes(0, 1)

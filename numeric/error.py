@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import array_api_compat as compat
 from flint import arb, arb_mat, fmpq_mat
 
+from ..aliases import ArrayLike
+from ..symbolic.precision import precision
 from . import blocks
 from .arrays import has_leading, over_leading, read
 from .attention import SHAPES, broadcast_lead, weight_blocks, weights_of_read
-from .enclosure import ball_scores, ball_softmax, exact_bias, precision
+from .enclosure import ball_scores, ball_softmax, exact_bias
 from .exact import exact_matrix
 from .spectrum import norm
 
@@ -48,7 +50,15 @@ class CertifiedError:
 
 
 def certified_error(
-    Q: Any, K: Any, V: Any, E: Any, F: Any, *, bias: Any = None, digits: int = 10, cap_bits: int = CAP_BITS
+    Q: ArrayLike,
+    K: ArrayLike,
+    V: ArrayLike,
+    E: ArrayLike,
+    F: ArrayLike,
+    *,
+    bias: ArrayLike = None,
+    digits: int = 10,
+    cap_bits: int = CAP_BITS,
 ) -> Any:
     """Enclosures of the error that compression makes on these very inputs, in the Frobenius and in the max norm.
 
@@ -72,7 +82,8 @@ def certified_error(
     if has_leading(2, *named.values()):
 
         def one(*head: Any) -> CertifiedError:
-            return certified_error(*head[:5], bias=head[5], digits=digits, cap_bits=cap_bits)
+            found: CertifiedError = certified_error(*head[:5], bias=head[5], digits=digits, cap_bits=cap_bits)
+            return found
 
         return over_leading(one, 2, **named, bias=bias)
     exact = {name: exact_matrix(x, name) for name, x in named.items()}
@@ -95,12 +106,14 @@ def certified_error(
 class FloatError(NamedTuple):
     """`‖Y − Ȳ‖_F`, its largest absolute entry, and `‖Y‖_F`, each of shape (…)."""
 
-    frobenius: Any
-    largest: Any
-    full_frobenius: Any
+    frobenius: ArrayLike
+    largest: ArrayLike
+    full_frobenius: ArrayLike
 
 
-def compression_error(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) -> FloatError:
+def compression_error(
+    Q: ArrayLike, K: ArrayLike, V: ArrayLike, E: ArrayLike, F: ArrayLike, bias: ArrayLike = None
+) -> FloatError:
     """The error of compression in floats, on any array library, a block of queries at a time.
 
     Shapes as in `attention.compressed_attention`. Peak memory: inputs and about four blocks of 16 MiB. On Dask each
@@ -125,7 +138,7 @@ def compression_error(Q: Any, K: Any, V: Any, E: Any, F: Any, bias: Any = None) 
     return FloatError(*(blocks.array(task[i], lead, Q.dtype, Q) for i in range(3)))
 
 
-def _differences(Q: Any, small: Any, K: Any, V: Any) -> FloatError:
+def _differences(Q: ArrayLike, small: Any, K: ArrayLike, V: ArrayLike) -> FloatError:
     """Norms and maximum over one chunk of queries."""
     xp = compat.array_namespace(Q, K)
     parts = []
@@ -164,7 +177,7 @@ def _agree(exact: dict[str, fmpq_mat]) -> None:
             )
 
 
-def _norms(exact: dict[str, fmpq_mat], bias: Any, bits: int) -> CertifiedError:
+def _norms(exact: dict[str, fmpq_mat], bias: ArrayLike, bits: int) -> CertifiedError:
     Q, K, V, E, F = (arb_mat(exact[name]) for name in "QKVEF")
     slots, kept = E * K, F * V
     square, largest, full_square, full_largest = arb(0), arb(0), arb(0), arb(0)

@@ -7,6 +7,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from ..aliases import ArrayLike
 from .arrays import host_values
 
 # -- exact entries ----------------------------------------------------------------------------------------------------
@@ -39,7 +40,7 @@ def rational(value: Any, name: str = "value") -> fmpq:
     raise TypeError(f"{name} = {value!r} is no exact number; pass ints, floats, Fractions or rational SymPy numbers")
 
 
-def exact_rows(M: Any, name: str = "M") -> list[list[fmpq]]:
+def exact_rows(M: ArrayLike, name: str = "M") -> list[list[fmpq]]:
     """The entries of a matrix as exact rationals, row by row.
 
     `M` is a 2-D array of any library on the CPU, a nested list of numbers, a SymPy matrix with rational entries, or a
@@ -67,7 +68,7 @@ def exact_rows(M: Any, name: str = "M") -> list[list[fmpq]]:
     return [[rational(x, f"{name}[{i}, {j}]") for j, x in enumerate(row)] for i, row in enumerate(rows)]
 
 
-def exact_matrix(M: Any, name: str = "M") -> fmpq_mat:
+def exact_matrix(M: ArrayLike, name: str = "M") -> fmpq_mat:
     """The same as a FLINT matrix over ℚ.
 
     >>> exact_matrix([[1, 2], [3, 4]]).det()

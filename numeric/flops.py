@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..aliases import ArrayLike
 from ..libraries import library
 
 
@@ -56,7 +57,7 @@ def kept(call: Callable[[], Any]) -> int:
     sizes: dict[int, int] = {}
     alive = []
 
-    def note(tensor: Any) -> Any:
+    def note(tensor: ArrayLike) -> Any:
         sizes[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes() // tensor.element_size()
         alive.append(tensor)  # so that no address is used twice
         return tensor

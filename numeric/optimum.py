@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import array_api_compat as compat
 import numpy as np
 
+from ..aliases import ArrayLike
 from . import blocks
 from .arrays import like, read
-from .attention import SHAPES, broadcast_lead, weight_blocks, weights_of_read
+from .attention import SHAPES, broadcast_lead, weights_of_read
+from .passes import add, adjoint, apply, beside, column_sums, gram
 from .spectrum import norm
 
 PROBES = 10
@@ -33,16 +35,16 @@ class Truncation(NamedTuple):
     `spectral` depends on chance: it fails with probability at most 1e-10 over the draw.
     """
 
-    frobenius: Any
-    frobenius_lower: Any
-    spectral: Any
-    spectral_lower: Any
-    values: Any
+    frobenius: ArrayLike
+    frobenius_lower: ArrayLike
+    spectral: ArrayLike
+    spectral_lower: ArrayLike
+    values: ArrayLike
 
 
 def truncation_error(
-    Q: Any,
-    K: Any,
+    Q: ArrayLike,
+    K: ArrayLike,
     r: int,
     *,
     oversample: int = 16,
@@ -78,23 +80,23 @@ def truncation_error(
 
 
 def _truncation(
-    xp: Any, Q: Any, K: Any, r: int, k: int, passes: int, iterations: int, centred: bool, seed: int
+    xp: Any, Q: ArrayLike, K: ArrayLike, r: int, k: int, passes: int, iterations: int, centred: bool, seed: int
 ) -> Truncation:
     m, n = Q.shape[-2], K.shape[-2]
     lead = broadcast_lead(Q, K)
     chunks = blocks.split(Q, -2)
     cuts = [0, *accumulate(blocks.lengths(Q, -2))]
     keys = _gathered(K, blocks.is_lazy(Q) or blocks.is_lazy(K))
-    row: Any = None
+    row: ArrayLike = None
     if centred:
-        row = blocks.call(partial(_mean, m), blocks.merge(_add, [blocks.call(_column_sums, q, keys) for q in chunks]))
-    X: Any = blocks.call(_values_like, np.random.default_rng(seed).standard_normal((n, k)), keys)
+        row = blocks.call(partial(_mean, m), blocks.merge(add, [blocks.call(column_sums, q, keys) for q in chunks]))
+    X: ArrayLike = blocks.call(_values_like, np.random.default_rng(seed).standard_normal((n, k)), keys)
     for _ in range(passes):
-        X = blocks.call(_orthonormal, blocks.merge(_add, [blocks.call(_gram, q, None, keys, row, X) for q in chunks]))
-    basis = blocks.call(_range, [blocks.call(_apply, q, None, keys, row, X) for q in chunks])
+        X = blocks.call(_orthonormal, blocks.merge(add, [blocks.call(gram, q, None, keys, row, X) for q in chunks]))
+    basis = blocks.call(_range, [blocks.call(apply, q, None, keys, row, X) for q in chunks])
     pieces = [blocks.call(_rows, basis, a, b) for a, b in pairwise(cuts)]
     image = blocks.merge(
-        _add, [blocks.call(_adjoint, q, None, keys, row, y) for q, y in zip(chunks, pieces, strict=True)]
+        add, [blocks.call(adjoint, q, None, keys, row, y) for q, y in zip(chunks, pieces, strict=True)]
     )
     found = blocks.call(partial(_best, r), basis, image, row)
     pieces = [blocks.call(_left_rows, found, a, b) for a, b in pairwise(cuts)]
@@ -111,13 +113,20 @@ class ProjectionError(NamedTuple):
     at most 1e-10 over the draw.
     """
 
-    frobenius: Any
-    spectral: Any
-    spectral_upper: Any
+    frobenius: ArrayLike
+    spectral: ArrayLike
+    spectral_upper: ArrayLike
 
 
 def projection_error(
-    Q: Any, K: Any, E: Any, F: Any, bias: Any = None, *, iterations: int = 6, seed: int = 0
+    Q: ArrayLike,
+    K: ArrayLike,
+    E: ArrayLike,
+    F: ArrayLike,
+    bias: ArrayLike = None,
+    *,
+    iterations: int = 6,
+    seed: int = 0,
 ) -> ProjectionError:
     """What the compressed head achieves as an approximation of full attention, `‖A − B F‖` (T6).
 
@@ -139,7 +148,7 @@ def projection_error(
     return _projection(Q, K, weights_of_read(Q, K, E, bias), F, iterations, seed)
 
 
-def _projection(Q: Any, K: Any, B: Any, F: Any, iterations: int, seed: int) -> ProjectionError:
+def _projection(Q: ArrayLike, K: ArrayLike, B: ArrayLike, F: ArrayLike, iterations: int, seed: int) -> ProjectionError:
     lead = broadcast_lead(Q, K, B, F)
     lazy = any(blocks.is_lazy(x) for x in (Q, K, B, F))
     if lazy:
@@ -150,17 +159,17 @@ def _projection(Q: Any, K: Any, B: Any, F: Any, iterations: int, seed: int) -> P
     return ProjectionError(*(blocks.array(task[i], lead, Q.dtype, Q) for i in range(3)))
 
 
-def _power(chunks: list[Any], lefts: list[Any], keys: Any, right: Any, iterations: int, seed: int) -> Any:
+def _power(chunks: list[Any], lefts: list[Any], keys: ArrayLike, right: ArrayLike, iterations: int, seed: int) -> Any:
     """State of the block power iteration on `A − L R` after `iterations` passes."""
     state = blocks.call(partial(_begin, seed), keys, right)
     for step in range(iterations):
         X = blocks.call(_basis, state)
-        parts = [blocks.call(_gram, q, b, keys, right, X, step == 0) for q, b in zip(chunks, lefts, strict=True)]
-        state = blocks.call(_advance, state, blocks.merge(_add, parts))
+        parts = [blocks.call(gram, q, b, keys, right, X, step == 0) for q, b in zip(chunks, lefts, strict=True)]
+        state = blocks.call(_advance, state, blocks.merge(add, parts))
     return state
 
 
-def _gathered(x: Any, lazy: bool) -> Any:
+def _gathered(x: ArrayLike, lazy: bool) -> ArrayLike:
     return blocks.whole(x) if lazy else x
 
 
@@ -173,22 +182,22 @@ class Gap(NamedTuple):
     optimum is 0 the ratio is infinite, or 1 when the error is 0 too (the approximation is exact).
     """
 
-    frobenius: Any
-    spectral: Any
-    best_frobenius: Any
-    best_spectral: Any
-    best_head: Any
-    ratio_frobenius: Any
-    ratio_spectral: Any
-    ratio_head: Any
+    frobenius: ArrayLike
+    spectral: ArrayLike
+    best_frobenius: ArrayLike
+    best_spectral: ArrayLike
+    best_head: ArrayLike
+    ratio_frobenius: ArrayLike
+    ratio_spectral: ArrayLike
+    ratio_head: ArrayLike
 
 
 def compression_gap(
-    Q: Any,
-    K: Any,
-    E: Any,
-    F: Any,
-    bias: Any = None,
+    Q: ArrayLike,
+    K: ArrayLike,
+    E: ArrayLike,
+    F: ArrayLike,
+    bias: ArrayLike = None,
     *,
     oversample: int = 16,
     passes: int = 1,
@@ -227,7 +236,7 @@ def compression_gap(
     return Gap(achieved.frobenius, achieved.spectral, best.frobenius, best.spectral, head, *ratios)
 
 
-def _ratio(xp: Any, achieved: Any, optimum: Any) -> Any:
+def _ratio(xp: Any, achieved: ArrayLike, optimum: ArrayLike) -> ArrayLike:
     one = xp.ones_like(achieved)
     some = optimum > 0
     return xp.where(some, achieved / xp.where(some, optimum, one), xp.where(achieved > 0, one * math.inf, one))
@@ -247,89 +256,31 @@ def _whole(name: str, value: Any, least: int, most: int | None, what: str = "") 
         raise ValueError(f"{name} = {value} is out of range; pass at least {least}{to}")
 
 
-# -- one pass over a chunk of queries ---------------------------------------------------------------------------------
-
-
-def _deflated(Q: Any, L: Any, K: Any, R: Any) -> Any:
-    """Pairs (slice of queries, their rows of A − L R); L None stands for a column of ones, R None for nothing."""
-    xp = compat.array_namespace(Q, K)
-    for rows, weights in weight_blocks(Q, K):
-        if R is None:
-            yield rows, weights
-        elif L is None:
-            yield rows, weights - R
-        else:
-            yield rows, weights - xp.matmul(L[..., rows, :], R)
-
-
-def _gram(Q: Any, L: Any, K: Any, R: Any, X: Any, sized: bool = False) -> tuple[Any, ...]:
-    """`MᵀM X` over the chunk, and ‖M‖_F² where asked for."""
-    xp = compat.array_namespace(Q, K)
-    total: tuple[Any, ...] = ()
-    for _, block in _deflated(Q, L, K, R):
-        image = xp.matmul(xp.matrix_transpose(block), xp.matmul(block, X))
-        part = (image, xp.sum(block * block, axis=(-2, -1))) if sized else (image,)
-        total = _add((total, part)) if total else part
-    return total
-
-
-def _column_sums(Q: Any, K: Any) -> tuple[Any, ...]:
-    xp = compat.array_namespace(Q, K)
-    return (sum(xp.sum(block, axis=-2, keepdims=True) for _, block in weight_blocks(Q, K)),)
-
-
-def _apply(Q: Any, L: Any, K: Any, R: Any, X: Any) -> Any:
-    xp = compat.array_namespace(Q, K)
-    return _beside(xp, [xp.matmul(block, X) for _, block in _deflated(Q, L, K, R)], -2)
-
-
-def _adjoint(Q: Any, L: Any, K: Any, R: Any, Y: Any) -> tuple[Any, ...]:
-    """`Mᵀ Y` over the chunk, and ‖M‖_F²."""
-    xp = compat.array_namespace(Q, K)
-    total: tuple[Any, ...] = ()
-    for rows, block in _deflated(Q, L, K, R):
-        image = xp.matmul(xp.matrix_transpose(block), Y[..., rows, :])
-        part = (image, xp.sum(block * block, axis=(-2, -1)))
-        total = _add((total, part)) if total else part
-    return total
-
-
-def _add(parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    total = parts[0]
-    for part in parts[1:]:
-        total = tuple(a + b for a, b in zip(total, part, strict=True))
-    return total
-
-
-def _beside(xp: Any, parts: Sequence[Any], axis: int) -> Any:
-    return parts[0] if len(parts) == 1 else xp.concat(list(parts), axis=axis)
-
-
 # -- between the passes -----------------------------------------------------------------------------------------------
 
 
-def _values_like(values: Any, x: Any) -> Any:
+def _values_like(values: ArrayLike, x: ArrayLike) -> ArrayLike:
     return like(compat.array_namespace(x), values, x)
 
 
-def _mean(m: int, sums: tuple[Any, ...]) -> Any:
+def _mean(m: int, sums: tuple[Any, ...]) -> ArrayLike:
     return sums[0] / m
 
 
-def _orthonormal(image: tuple[Any, ...]) -> Any:
+def _orthonormal(image: tuple[Any, ...]) -> ArrayLike:
     return compat.array_namespace(image[0]).linalg.qr(image[0])[0]
 
 
-def _range(rows: Sequence[Any]) -> Any:
+def _range(rows: Sequence[Any]) -> ArrayLike:
     xp = compat.array_namespace(rows[0])
-    return xp.linalg.qr(_beside(xp, rows, -2))[0]
+    return xp.linalg.qr(beside(xp, rows, -2))[0]
 
 
-def _rows(X: Any, start: int, stop: int) -> Any:
+def _rows(X: ArrayLike, start: int, stop: int) -> ArrayLike:
     return X[..., start:stop, :]
 
 
-def _best(r: int, basis: Any, image: tuple[Any, ...], row: Any) -> tuple[Any, Any, Any]:
+def _best(r: int, basis: ArrayLike, image: tuple[Any, ...], row: ArrayLike) -> tuple[Any, Any, Any]:
     """Singular values on the range, and L, R of the rank-r approximation, the mean row included where A is centred."""
     W = image[0]
     xp = compat.array_namespace(W)
@@ -342,11 +293,11 @@ def _best(r: int, basis: Any, image: tuple[Any, ...], row: Any) -> tuple[Any, An
     return values, L, R
 
 
-def _left_rows(found: tuple[Any, Any, Any], start: int, stop: int) -> Any:
+def _left_rows(found: tuple[Any, Any, Any], start: int, stop: int) -> ArrayLike:
     return found[1][..., start:stop, :]
 
 
-def _right(found: tuple[Any, Any, Any]) -> Any:
+def _right(found: tuple[Any, Any, Any]) -> ArrayLike:
     return found[2]
 
 
@@ -360,7 +311,7 @@ def _bracket(r: int, iterations: int, found: tuple[Any, Any, Any], state: tuple[
     return Truncation(xp.maximum(error.frobenius, below), below, upper, following, values)
 
 
-def _begin(seed: int, K: Any, R: Any) -> tuple[Any, ...]:
+def _begin(seed: int, K: ArrayLike, R: ArrayLike) -> tuple[Any, ...]:
     """The state of the power iteration: X, T and scale with `H^j Ω = X T e^scale`, the Ritz value, ‖M‖_F²."""
     n = K.shape[-2]
     xp = compat.array_namespace(K)
@@ -370,7 +321,7 @@ def _begin(seed: int, K: Any, R: Any) -> tuple[Any, ...]:
     return X, T, zero, zero, zero
 
 
-def _basis(state: tuple[Any, ...]) -> Any:
+def _basis(state: tuple[Any, ...]) -> ArrayLike:
     return state[0]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..aliases import ArrayLike
 from .exact import exact_rows
 
 
@@ -33,7 +34,7 @@ def context(digits: int | None = None, *, bits: int | None = None) -> Any:
     return own
 
 
-def matrix(mp: Any, M: Any, name: str = "M") -> Any:
+def matrix(mp: Any, M: ArrayLike, name: str = "M") -> Any:
     """The matrix in a context: each exact entry rounded once.
 
     >>> matrix(context(20), [[0.5]])[0, 0]
@@ -42,7 +43,7 @@ def matrix(mp: Any, M: Any, name: str = "M") -> Any:
     return mp.matrix([[mp.mpf(int(x.p)) / int(x.q) for x in row] for row in exact_rows(M, name)])
 
 
-def softmax(mp: Any, scores: Any) -> Any:
+def softmax(mp: Any, scores: ArrayLike) -> Any:
     """Row-wise softmax of a context's matrix.
 
     >>> mp = context(20)
@@ -59,7 +60,7 @@ def softmax(mp: Any, scores: Any) -> Any:
     return weights
 
 
-def attention(Q: Any, K: Any, V: Any, digits: int) -> Any:
+def attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, digits: int) -> Any:
     """Full attention `softmax(Q Kᵀ/√d) V` at `digits` digits; shapes (m, d), (n, d), (n, d_v) to (m, d_v).
 
     >>> y = attention([[1]], [[1], [2], [3]], [[10], [20], [30]], 30)[0, 0]
@@ -71,7 +72,7 @@ def attention(Q: Any, K: Any, V: Any, digits: int) -> Any:
     return _at(digits, softmax(mp, q * k.T / mp.sqrt(q.cols)) * v)
 
 
-def compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, digits: int) -> Any:
+def compressed(Q: ArrayLike, K: ArrayLike, V: ArrayLike, E: ArrayLike, F: ArrayLike, digits: int) -> Any:
     """Compressed attention `softmax(Q (E K)ᵀ/√d) (F V)` at `digits` digits; E and F of shape (r, n), slots first.
 
     >>> half = [[0.5, 0.5, 0], [0, 0, 1]]
@@ -83,7 +84,7 @@ def compressed(Q: Any, K: Any, V: Any, E: Any, F: Any, digits: int) -> Any:
     return _at(digits, softmax(mp, q * (e * k).T / mp.sqrt(q.cols)) * (f * v))
 
 
-def singular_values(M: Any, digits: int) -> list[Any]:
+def singular_values(M: ArrayLike, digits: int) -> list[Any]:
     """The singular values, largest first, at `digits` digits.
 
     >>> [str(s) for s in singular_values([[0, 2], [1, 0]], 20)]
@@ -93,7 +94,7 @@ def singular_values(M: Any, digits: int) -> list[Any]:
     return list(_at(digits, mp.svd_r(matrix(mp, M), compute_uv=False)))
 
 
-def determinant(M: Any, digits: int) -> Any:
+def determinant(M: ArrayLike, digits: int) -> Any:
     """The determinant of a square matrix at `digits` digits of working precision.
 
     >>> str(determinant([[1, 2], [3, 4]], 20))
@@ -112,7 +113,7 @@ def bits_for(digits: int) -> int:
     return math.ceil(digits * math.log2(10))
 
 
-def _at(digits: int, X: Any) -> Any:
+def _at(digits: int, X: ArrayLike) -> Any:
     """The matrix rounded to `digits` digits, in a context that a caller can compute on with."""
     out = context(digits)
     return out.matrix([[+out.mpf(X[i, j]) for j in range(X.cols)] for i in range(X.rows)])

@@ -11,8 +11,9 @@ from typing import Any
 import array_api_compat as compat
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
+from ..aliases import ArrayLike
+from ..symbolic.precision import precision
 from .arrays import has_leading, host_values, over_leading
-from .enclosure import precision
 from .exact import exact_matrix, exact_rows
 from .spectrum import mixing_spectrum
 
@@ -20,7 +21,7 @@ CAP_BITS = 1 << 13
 PRIMES = ((1 << 61) - 1, 4611686018427387847, 9223372036854775783)
 
 
-def mixing_rank(B: Any, F: Any, rtol: float | None = None) -> Any:
+def mixing_rank(B: ArrayLike, F: ArrayLike, rtol: float | None = None) -> Any:
     """The numerical rank of `B F`: how many singular values exceed `rtol` times the largest; integers of shape (…).
 
     `rtol` is max(m, n) times the precision of the dtype unless given. A numerical rank is no certificate:
@@ -68,7 +69,7 @@ class CertifiedRank:
         return f"{known}: at least {self.lower}, {self.why_lower}; at most {self.upper}, {self.why_upper}"
 
 
-def certified_rank(M: Any, *, at_most: tuple[int, str] | None = None, cap_bits: int = CAP_BITS) -> Any:
+def certified_rank(M: ArrayLike, *, at_most: tuple[int, str] | None = None, cap_bits: int = CAP_BITS) -> Any:
     """Bounds on the rank of M that are proofs: a minor that is not 0 below, algebra or exact entries above.
 
     M is one of
@@ -101,7 +102,7 @@ def certified_rank(M: Any, *, at_most: tuple[int, str] | None = None, cap_bits: 
     return _from_exact(exact_rows(M), at_most)
 
 
-def exact_determinant(M: Any) -> Fraction:
+def exact_determinant(M: ArrayLike) -> Fraction:
     """The determinant of a square matrix of exact entries (floats are the dyadic rationals they are), by FLINT.
 
     Raises ValueError for a matrix that is not square or has an entry that is not finite.
@@ -116,7 +117,7 @@ def exact_determinant(M: Any) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-def certified_mixing_rank(B: Any, F: Any) -> Any:
+def certified_mixing_rank(B: ArrayLike, F: ArrayLike) -> Any:
     """The exact rank of `B F` for exact B (…, m, r) and F (…, r, n), without the m × n product.
 
     B is replaced by a basis of its rows, F by a basis of its columns, which leaves the rank alone; T3 bounds it by r.
@@ -141,7 +142,7 @@ def certified_mixing_rank(B: Any, F: Any) -> Any:
     return CertifiedRank(inner.lower, inner.upper, *at, None, _minor_words(*at), inner.why_upper)
 
 
-def certified_softmax_rank(x: Any, y: Any, *, cap_bits: int = 1 << 16) -> Any:
+def certified_softmax_rank(x: ArrayLike, y: ArrayLike, *, cap_bits: int = 1 << 16) -> Any:
     """The rank of `softmax(x yᵀ)`, the softmax of rank-one logits (T5): as many as there are distinct x and distinct y.
 
     x of shape (…, m) and y of shape (…, n): arrays, or lists of exact numbers. Below: the softmax is `exp(x_i y_j)`
@@ -227,7 +228,7 @@ def _exact_minor(M: fmpz_mat) -> tuple[list[int], list[int]]:
     return rows, columns
 
 
-def _pivots(M: Any) -> list[int]:
+def _pivots(M: ArrayLike) -> list[int]:
     reduced, rank = M.rref()
     found, column = [], 0
     for i in range(rank):
@@ -324,7 +325,7 @@ def _minor_words(rows: Sequence[int], columns: Sequence[int], bits: int | None =
     return f"the minor of rows {tuple(rows)} and columns {tuple(columns)} is not 0{at}"
 
 
-def _vector(values: Any, name: str) -> list[fmpq]:
+def _vector(values: ArrayLike, name: str) -> list[fmpq]:
     if hasattr(values, "dtype"):
         (values,) = host_values((name, values))
     return exact_rows([list(values)], name)[0]

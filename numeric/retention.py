@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import array_api_compat as compat
 from flint import ctx, fmpq, fmpq_mat
 
+from ..aliases import ArrayLike
+from ..symbolic.precision import precision
 from . import blocks
 from .arrays import blocks as slices
 from .arrays import has_leading, over_leading, read, rows_per_block
-from .enclosure import precision, singular_values
+from .enclosure import singular_values
 from .exact import exact_matrix
 from .spectrum import Factor, factor, thin
 
@@ -25,19 +27,19 @@ class Leverage(NamedTuple):
     The error is an estimate from residuals (Wedin's sin Θ theorem), provided that the numerical rank is the rank.
     """
 
-    values: Any
-    rank: Any
-    error: Any
+    values: ArrayLike
+    rank: ArrayLike
+    error: ArrayLike
 
 
 class Retention(NamedTuple):
     """Singular values `values` (…, m) of a span of m positions, zeros included, and `error` (…), a bound for each."""
 
-    values: Any
-    error: Any
+    values: ArrayLike
+    error: ArrayLike
 
 
-def leverage(F: Any, rtol: float | None = None) -> Leverage:
+def leverage(F: ArrayLike, rtol: float | None = None) -> Leverage:
     """The leverages `ℓ_j = e_jᵀ F⁺F e_j` of F, shape (…, r, n), r ≤ n, by one thin QR of Fᵀ and an r × r SVD (T8).
 
     `ℓ_j` is the share of position j's variance that the best affine decoder recovers from F V when positions are
@@ -64,7 +66,7 @@ def leverage(F: Any, rtol: float | None = None) -> Leverage:
     return Leverage(values, blocks.array(core[2], lead, xp.int64, F), blocks.array(core[3], lead, F.dtype, F))
 
 
-def span_retention(F: Any, start: int, stop: int, rtol: float | None = None) -> Retention:
+def span_retention(F: ArrayLike, start: int, stop: int, rtol: float | None = None) -> Retention:
     """The m = stop − start singular values of the columns of F⁺F in the span, largest first, zeros included (T8).
 
     Their squares sum to the span's leverages; 1 means a direction of the span that is recovered exactly, 0 one that is
@@ -88,15 +90,15 @@ def span_retention(F: Any, start: int, stop: int, rtol: float | None = None) -> 
 
 
 class _Core(NamedTuple):
-    left: Any  # (r, r): the left singular vectors of the triangle, absent directions zeroed
-    right: Any  # (r, r): the right ones over their singular values, absent directions zeroed
-    rank: Any
-    error: Any
+    left: ArrayLike  # (r, r): the left singular vectors of the triangle, absent directions zeroed
+    right: ArrayLike  # (r, r): the right ones over their singular values, absent directions zeroed
+    rank: ArrayLike
+    error: ArrayLike
 
 
-def _tolerance(xp: Any, F: Any, rtol: float | None) -> float:
+def _tolerance(xp: Any, F: ArrayLike, rtol: float | None) -> float:
     if rtol is None:
-        return F.shape[-1] * float(xp.finfo(F.dtype).eps)
+        return int(F.shape[-1]) * float(xp.finfo(F.dtype).eps)
     if not rtol >= 0:
         raise ValueError(f"rtol = {rtol} is no tolerance; pass a number of at least 0")
     return rtol
@@ -128,7 +130,7 @@ def _core(tolerance: float, f: Factor) -> _Core:
     return _Core(U * keep[..., None, :], right, xp.sum(xp.astype(kept, xp.int64), axis=-1), error)
 
 
-def _row_squares(X: Any, Y: Any) -> Any:
+def _row_squares(X: ArrayLike, Y: ArrayLike) -> ArrayLike:
     """The squared norms of the rows of X Y, leverages, a block of rows at a time."""
     xp = compat.array_namespace(X)
     parts = []
@@ -138,21 +140,21 @@ def _row_squares(X: Any, Y: Any) -> Any:
     return parts[0] if len(parts) == 1 else xp.concat(parts, axis=-1)
 
 
-def _at_most_one(xp: Any, x: Any) -> Any:
+def _at_most_one(xp: Any, x: ArrayLike) -> ArrayLike:
     """x where rounding did not carry it past 1, the largest leverage that there is."""
     return xp.minimum(x, xp.ones_like(x))
 
 
-def _chunk_leverage(F: Any, core: _Core) -> Any:
+def _chunk_leverage(F: ArrayLike, core: _Core) -> ArrayLike:
     return _row_squares(compat.array_namespace(F).matrix_transpose(F), core.right)
 
 
-def _chunk_span(F: Any, core: _Core) -> Any:
+def _chunk_span(F: ArrayLike, core: _Core) -> ArrayLike:
     xp = compat.array_namespace(F)
     return _span_values(xp.matmul(xp.matrix_transpose(F), core.right))
 
 
-def _span_values(rows: Any) -> Any:
+def _span_values(rows: ArrayLike) -> ArrayLike:
     """Singular values of (…, m, r), padded with zeros to m."""
     xp = compat.array_namespace(rows)
     values = _at_most_one(xp, xp.linalg.svdvals(rows))
@@ -165,7 +167,7 @@ def _span_values(rows: Any) -> Any:
 # -- over ℚ -----------------------------------------------------------------------------------------------------------
 
 
-def exact_projector(F: Any) -> fmpq_mat:
+def exact_projector(F: ArrayLike) -> fmpq_mat:
     """`F⁺F` over ℚ, (n, n), by exact elimination; for small sizes.
 
     With R the non-zero rows of the reduced echelon form of F it is `Rᵀ (R Rᵀ)⁻¹ R`. Raises as `balls.exact_rows` does.
@@ -183,7 +185,7 @@ def exact_projector(F: Any) -> fmpq_mat:
     return Rt * (R * Rt).inv() * R
 
 
-def exact_leverage(F: Any) -> Any:
+def exact_leverage(F: ArrayLike) -> Any:
     """The leverages over ℚ, a list of n Fractions that sum to the rank exactly; leading axes give an array of lists.
 
     >>> exact_leverage([[0.5, 0.5, 0], [0, 0, 1]])
@@ -195,7 +197,7 @@ def exact_leverage(F: Any) -> Any:
     return [_fraction(P[j, j]) for j in range(P.ncols())]
 
 
-def certified_span_retention(F: Any, start: int, stop: int) -> Any:
+def certified_span_retention(F: ArrayLike, start: int, stop: int) -> Any:
     """Enclosures of the span's singular values at the current ball precision, and the exact sum of their squares.
 
     Leading axes give an object array of such pairs.

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..aliases import ArrayLike
+
 KINDS = ("full", "fused", "compressed")
 
 
@@ -111,14 +113,19 @@ def attention_calls(xp: Any, n: int, r: int, d: int, dv: int, heads: int = 1) ->
     """What to time: each kind of attention as a user of `xp` (numpy or torch) writes it, on random float32 inputs."""
     rng = np.random.default_rng(0)
 
-    def draw(*shape: int) -> Any:
+    def draw(*shape: int) -> ArrayLike:
         values = rng.standard_normal(shape, dtype=np.float32)
         return values if xp is np else xp.from_numpy(values)
 
     Q, K, V = draw(heads, n, d), draw(heads, n, d), draw(heads, n, dv)
     E, F = draw(r, n), draw(r, n)
-    softmax = _softmax if xp is np else lambda s: xp.softmax(s, -1)
-    transposed = (lambda x: x.swapaxes(-1, -2)) if xp is np else (lambda x: x.transpose(-1, -2))
+
+    def softmax(scores: ArrayLike) -> ArrayLike:
+        return _softmax(scores) if xp is np else xp.softmax(scores, -1)
+
+    def transposed(x: ArrayLike) -> ArrayLike:
+        return x.swapaxes(-1, -2) if xp is np else x.transpose(-1, -2)
+
     root = math.sqrt(d)
     calls = {
         "full": lambda: softmax(Q @ transposed(K) / root) @ V,
@@ -160,10 +167,10 @@ def student(freedom: int) -> float:
     return float(fp.findroot(tail, (1.5, 13.0), solver="anderson"))
 
 
-def _softmax(scores: Any) -> Any:
+def _softmax(scores: ArrayLike) -> ArrayLike:
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True)
 
 
-def _ones(xp: Any, *shape: int) -> Any:
+def _ones(xp: Any, *shape: int) -> ArrayLike:
     return np.ones(shape, np.float32) if xp is np else xp.ones(shape)

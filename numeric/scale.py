@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import array_api_compat as compat
 import numpy as np
 
+from ..aliases import ArrayLike
 from . import blocks
 from .attention import compressed_attention, full_attention, slot_weights
 from .enclosure import ball_attention, ball_compressed, sharpen
@@ -44,11 +45,11 @@ class Room:
         self.rng = np.random.default_rng(place.seed)
         self.name = place.xp.__name__.replace("array_api_compat.", "").split(".")[0]
 
-    def draw(self, *shape: int) -> Any:
+    def draw(self, *shape: int) -> ArrayLike:
         """Independent standard normal entries."""
         return self.array(self.rng.standard_normal(shape))
 
-    def array(self, values: Any) -> Any:
+    def array(self, values: ArrayLike) -> ArrayLike:
         """NumPy values as an array there; on Dask in eight chunks along the longest axis."""
         if self.name == "dask":
             long = int(np.argmax(values.shape))
@@ -56,12 +57,12 @@ class Room:
             return self.xp.from_array(values, chunks=chunks) if values.size else self.xp.asarray(values)
         return self.xp.asarray(values) if self.device is None else self.xp.asarray(values, device=self.device)
 
-    def numbers(self, *arrays: Any) -> list[float]:
+    def numbers(self, *arrays: ArrayLike) -> list[float]:
         """The values of 0-d arrays; those of Dask in one compute."""
         if any(compat.is_dask_array(x) for x in arrays):
-            import dask
+            from dask.base import compute
 
-            arrays = dask.compute(*arrays)
+            arrays = compute(*arrays)
         return [float(x) for x in arrays]
 
     def sentence(self, what: str) -> str:
@@ -75,11 +76,11 @@ def _must(holds: bool, message: str) -> None:
         raise AssertionError(message)
 
 
-def _largest(xp: Any, x: Any) -> Any:
+def _largest(xp: Any, x: ArrayLike) -> ArrayLike:
     return xp.max(xp.abs(x))
 
 
-def _eps(x: Any) -> float:
+def _eps(x: ArrayLike) -> float:
     return float(compat.array_namespace(x).finfo(x.dtype).eps)
 
 
@@ -126,7 +127,7 @@ def mixing_rank(place: Place) -> str:
     return room.sentence(f"{r} singular values above their error; the next of a {size} × {size} part is {rest:.1e}")
 
 
-def _singular_values(x: Any) -> Any:
+def _singular_values(x: ArrayLike) -> ArrayLike:
     return compat.array_namespace(x).linalg.svdvals(x)
 
 
@@ -169,7 +170,7 @@ def softmax_determinant(place: Place) -> str:
     return room.sentence(f"log det softmax = {log:.6f}, the Vandermonde law to {abs(log - law):.0e}: rank n")
 
 
-def _log_determinant(logits: Any) -> Any:
+def _log_determinant(logits: ArrayLike) -> ArrayLike:
     from .attention import softmax
 
     xp = compat.array_namespace(logits)
@@ -221,7 +222,7 @@ def no_relative_bound(place: Place) -> str:
     return room.sentence(f"F v = 0: Ȳ reaches {left:.1e} where Y reaches {top:.1e}, a relative error of 1")
 
 
-def _row_basis(F: Any) -> Any:
+def _row_basis(F: ArrayLike) -> ArrayLike:
     xp = compat.array_namespace(F)
     return xp.linalg.qr(xp.matrix_transpose(F))[0]
 
@@ -244,8 +245,8 @@ def retention(place: Place) -> str:
 class _Blockwise(NamedTuple):
     """r completed blocks, a slot each: E, and the bias that shows a slot from its last position on."""
 
-    E: Any
-    bias: Any
+    E: ArrayLike
+    bias: ArrayLike
     length: int
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import array_api_compat as compat
 
+from ..aliases import ArrayLike
 from . import blocks
 from .arrays import CHUNK_BYTES, is_traced, itemsize, read, rows_per_block
 from .arrays import blocks as slices
@@ -23,19 +24,19 @@ class Spectrum(NamedTuple):
     The error is an estimate from residuals that were themselves computed in floating point.
     """
 
-    values: Any
-    error: Any
+    values: ArrayLike
+    error: ArrayLike
 
 
 class Factor(NamedTuple):
     """The triangle R of a tall matrix X = Q R, with the residual ‖X − Q R‖_F and the defect ‖QᵀQ − 1‖_F of that Q."""
 
-    R: Any
-    residual: Any
-    defect: Any
+    R: ArrayLike
+    residual: ArrayLike
+    defect: ArrayLike
 
 
-def mixing_spectrum(B: Any, F: Any) -> Spectrum:
+def mixing_spectrum(B: ArrayLike, F: ArrayLike) -> Spectrum:
     """The singular values of `B F` from two thin QR factorisations, O((m + n) r²) operations.
 
     Shapes (…, m, r) and (…, r, n), r ≤ n. With B = Q_B R_B, Fᵀ = Q_F R_F they are those of the r × r matrix R_B R_Fᵀ;
@@ -59,7 +60,7 @@ def mixing_spectrum(B: Any, F: Any) -> Spectrum:
     return _spectrum(factor(B, -2), factor(F, -1))
 
 
-def mixing_row_sums(B: Any, F: Any) -> Any:
+def mixing_row_sums(B: ArrayLike, F: ArrayLike) -> ArrayLike:
     """The row sums of `B F`, as B (F 1) (T4): all 1 for every row-stochastic B iff F 1 = 1. Shape (…, m).
 
     Peak memory O(m + r) beside the inputs. Works on Dask and, with the check for finite entries off, under `jax.jit`.
@@ -75,12 +76,12 @@ def mixing_row_sums(B: Any, F: Any) -> Any:
 class Coefficient(NamedTuple):
     """One coefficient of the mixing: its `value`, and the query and position (`row`, `column`) that it stands at."""
 
-    value: Any
-    row: Any
-    column: Any
+    value: ArrayLike
+    row: ArrayLike
+    column: ArrayLike
 
 
-def most_negative_coefficient(B: Any, F: Any) -> Coefficient:
+def most_negative_coefficient(B: ArrayLike, F: ArrayLike) -> Coefficient:
     """The smallest coefficient of `B F` and where it stands (T4): not negative iff `B F` has no negative entry.
 
     Shapes (…, m, r), (…, r, n); the three results have shape (…). O(m n r) operations, in blocks of about 16 MiB,
@@ -108,7 +109,7 @@ def most_negative_coefficient(B: Any, F: Any) -> Coefficient:
     return Coefficient(*(blocks.array(task[i], lead, dtype, lazy) for i, dtype in enumerate(dtypes)))
 
 
-def _smallest(top: int, left: int, B: Any, F: Any) -> Coefficient:
+def _smallest(top: int, left: int, B: ArrayLike, F: ArrayLike) -> Coefficient:
     xp = compat.array_namespace(B, F)
     lead, (m, n) = broadcast_lead(B, F), (B.shape[-2], F.shape[-1])
     width = min(n, max(1, CHUNK_BYTES // itemsize(B)))
@@ -141,7 +142,7 @@ def _least(parts: Sequence[Coefficient]) -> Coefficient:
 # -- thin QR with residuals, whole or chunk by chunk ------------------------------------------------------------------
 
 
-def factor(X: Any, axis: int) -> Any:
+def factor(X: ArrayLike, axis: int) -> Any:
     """The `Factor` of X with its long axis `axis` (−2, or −1 for a transposed X); a task where X is a Dask array.
 
     On Dask: QR of each chunk, then of the stacked triangles, as a tree (TSQR); residuals and defects add up.
@@ -150,11 +151,11 @@ def factor(X: Any, axis: int) -> Any:
     return parts[0] if len(parts) == 1 else blocks.merge(_stack, parts)
 
 
-def _factor(axis: int, X: Any) -> Factor:
+def _factor(axis: int, X: ArrayLike) -> Factor:
     return thin(X if axis == -2 else compat.array_namespace(X).matrix_transpose(X))[1]
 
 
-def thin(X: Any) -> tuple[Any, Factor]:
+def thin(X: ArrayLike) -> tuple[Any, Factor]:
     """The thin QR of a tall array in memory: Q, and the `Factor` that measures it."""
     xp = compat.array_namespace(X)
     Q, R = xp.linalg.qr(X)
@@ -165,14 +166,14 @@ def thin(X: Any) -> tuple[Any, Factor]:
     return Q, Factor(R, _together(xp, parts), orthogonality_defect(xp, Q))
 
 
-def orthogonality_defect(xp: Any, Q: Any) -> Any:
+def orthogonality_defect(xp: Any, Q: ArrayLike) -> Any:
     """`‖QᵀQ − 1‖_F` over the last two axes."""
     gram = xp.matmul(xp.matrix_transpose(Q), Q)
     device = None if is_traced(Q) else compat.device(Q)
     return norm(xp, gram - xp.eye(gram.shape[-1], dtype=gram.dtype, device=device))
 
 
-def norm(xp: Any, X: Any) -> Any:
+def norm(xp: Any, X: ArrayLike) -> ArrayLike:
     """The Frobenius norm over the last two axes; no square overflows or underflows."""
     largest = xp.max(xp.abs(X), axis=(-2, -1), keepdims=True)
     unit = xp.where(largest > 0, largest, xp.ones_like(largest))
@@ -180,7 +181,7 @@ def norm(xp: Any, X: Any) -> Any:
     return unit[..., 0, 0] * xp.sqrt(xp.sum(scaled * scaled, axis=(-2, -1)))
 
 
-def _together(xp: Any, norms: Sequence[Any]) -> Any:
+def _together(xp: Any, norms: Sequence[Any]) -> ArrayLike:
     """The norm of a matrix from those of its blocks of rows."""
     return norms[0] if len(norms) == 1 else norm(xp, xp.stack(list(norms), axis=-1)[..., None, :])
 

@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix, Rational
 
+from ..aliases import MatrixLike
 from .field import normal
 from .rank import as_matrix
 from .softmax import row_softmax
@@ -16,7 +17,7 @@ from .softmax import row_softmax
 Visible = Sequence[Sequence[bool]] | None
 
 
-def _checked(name: str, matrix: Any, rows: int | None = None, columns: int | None = None) -> Matrix:
+def _checked(name: str, matrix: MatrixLike, rows: int | None = None, columns: int | None = None) -> Matrix:
     m = as_matrix(matrix)
     if (rows is not None and m.rows != rows) or (columns is not None and m.cols != columns):
         want = f"({rows if rows is not None else '·'}, {columns if columns is not None else '·'})"
@@ -24,7 +25,7 @@ def _checked(name: str, matrix: Any, rows: int | None = None, columns: int | Non
     return m
 
 
-def scores(queries: Any, keys: Any, scale: Any = None) -> Matrix:
+def scores(queries: MatrixLike, keys: MatrixLike, scale: Any = None) -> Matrix:
     """Q Kᵀ / √d for queries (m, d) and keys (k, d). `scale` replaces √d, e.g. by a symbol for it.
 
     √d itself must be rational for the result to be decidable: d = 1, 4, 9, … or a `scale`.
@@ -37,12 +38,12 @@ def scores(queries: Any, keys: Any, scale: Any = None) -> Matrix:
     return q * k.T / (sympy.sqrt(q.cols) if scale is None else scale)
 
 
-def full_weights(queries: Any, keys: Any, scale: Any = None) -> Matrix:
+def full_weights(queries: MatrixLike, keys: MatrixLike, scale: Any = None) -> Matrix:
     """A = softmax(Q Kᵀ/√d), shape (n, n): who mixes whom in full attention."""
     return row_softmax(scores(queries, keys, scale))
 
 
-def full_attention(queries: Any, keys: Any, values: Any, scale: Any = None) -> Matrix:
+def full_attention(queries: MatrixLike, keys: MatrixLike, values: MatrixLike, scale: Any = None) -> Matrix:
     """Y = A V, shape (n, d_v).
 
     >>> full_attention([[0]], [[1], [2]], [[10], [20]])
@@ -52,14 +53,23 @@ def full_attention(queries: Any, keys: Any, values: Any, scale: Any = None) -> M
     return (full_weights(queries, k, scale) * _checked("V", values, rows=k.rows)).applyfunc(sympy.together)
 
 
-def slot_weights(queries: Any, keys: Any, e: Any, *, visible: Visible = None, scale: Any = None) -> Matrix:
+def slot_weights(
+    queries: MatrixLike, keys: MatrixLike, e: MatrixLike, *, visible: Visible = None, scale: Any = None
+) -> Matrix:
     """B = softmax(Q (E K)ᵀ/√d + bias), shape (n, r); `visible` (n, r) says which slots a query sees (None: all)."""
     k = _checked("K", keys)
     return row_softmax(scores(queries, _checked("E", e, columns=k.rows) * k, scale), visible)
 
 
 def compressed_attention(
-    queries: Any, keys: Any, values: Any, e: Any, f: Any = None, *, visible: Visible = None, scale: Any = None
+    queries: MatrixLike,
+    keys: MatrixLike,
+    values: MatrixLike,
+    e: MatrixLike,
+    f: MatrixLike = None,
+    *,
+    visible: Visible = None,
+    scale: Any = None,
 ) -> Matrix:
     """Ȳ = B F V, shape (n, d_v), for projections E, F of shape (r, n); F = E when `f` is None.
 
@@ -72,7 +82,15 @@ def compressed_attention(
     return (b * (f_matrix * _checked("V", values, rows=k.rows))).applyfunc(sympy.together)
 
 
-def mixing(queries: Any, keys: Any, e: Any, f: Any = None, *, visible: Visible = None, scale: Any = None) -> Matrix:
+def mixing(
+    queries: MatrixLike,
+    keys: MatrixLike,
+    e: MatrixLike,
+    f: MatrixLike = None,
+    *,
+    visible: Visible = None,
+    scale: Any = None,
+) -> Matrix:
     """BF, shape (n, n): the effective position mixing of compressed attention."""
     b = slot_weights(queries, keys, e, visible=visible, scale=scale)
     return b * _checked("F", e if f is None else f)

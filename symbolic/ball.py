@@ -72,4 +72,5 @@ def enclosure(expression: Any, bits: int = 64, values: Mapping[Expr, Any] | None
         for key, value in (values or {}).items()
     }
     with precision(bits):
-        return evaluate(exact(expression), lambda p, q: arb(fmpq(p, q)), lambda name, x: getattr(x, name)(), given)
+        ball: arb = evaluate(exact(expression), lambda p, q: arb(fmpq(p, q)), lambda name, x: getattr(x, name)(), given)
+        return ball

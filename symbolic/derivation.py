@@ -16,6 +16,7 @@ from typing import Any
 import sympy
 from sympy import Expr, MatrixBase, Symbol
 
+from ..aliases import MatrixLike
 from . import growth, rank, words
 from .exact import exact
 from .field import is_real, manifestly, remainder
@@ -162,7 +163,7 @@ def _nothing(left: Any) -> bool:
     if left is None or isinstance(left, bool):
         raise TypeError(f"a procedure answered {left}; it must return what is left over, 0 for nothing")
     if isinstance(left, Expr):
-        return left == 0
+        return bool(left == 0)
     if isinstance(left, MatrixBase):
         return all(entry == 0 for entry in left)
     return not left
@@ -179,7 +180,7 @@ def _entries(value: Any) -> list[Any]:
 
 def _shape(value: Any) -> tuple[int, ...]:
     if isinstance(value, MatrixBase):
-        return value.shape
+        return (value.rows, value.cols)
     return (len(value), *_shape(value[0])) if isinstance(value, (list, tuple)) and value else ()
 
 
@@ -300,7 +301,7 @@ def order(statement: str, expression: Any, reference: Any, n: Symbol, reason: st
 
 def linear(
     statement: str,
-    matrix: Any,
+    matrix: MatrixLike,
     reason: str,
     *,
     rank_is: int | None = None,

@@ -149,9 +149,9 @@ class Field:
         self.one = Quotient(self._context.constant(1), self._context.constant(1))
         places = [Quotient(g, self._context.constant(1)) for g in gens]
         count = len(self._symbols)
-        self._of_symbol = dict(zip(self._symbols, places, strict=False))
-        self._of_monomial = dict(zip(self._monomials, places[count:], strict=False))
-        self._of_log = dict(zip(self._logs, places[count + len(self._monomials) :], strict=False))
+        self._of_symbol: dict[Expr, Quotient] = dict(zip(self._symbols, places, strict=False))
+        self._of_monomial: dict[Expr, Quotient] = dict(zip(self._monomials, places[count:], strict=False))
+        self._of_log: dict[Expr, Quotient] = dict(zip(self._logs, places[count + len(self._monomials) :], strict=False))
         self._memo: dict[Expr, Quotient] = {}
 
     def _collect(self, node: Expr, seen: set[Expr]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix, Rational, Symbol
 
+from ..aliases import MatrixLike
 from .field import is_zero, remainder
 from .rank import as_matrix
 
@@ -40,7 +41,9 @@ class Head:
     forbidden: tuple[int, ...]
 
     @classmethod
-    def of(cls, e: Any, f: Any = None, *, seen: Iterable[int] | None = None, forbidden: Iterable[int]) -> Head:
+    def of(
+        cls, e: MatrixLike, f: MatrixLike = None, *, seen: Iterable[int] | None = None, forbidden: Iterable[int]
+    ) -> Head:
         """A head with exact entries; F = E when `f` is None, every slot seen when `seen` is None.
 
         Raises ValueError when E and F have different shapes or an entry is not rational.

@@ -6,7 +6,7 @@ eliminated without fractions (Bareiss 1968) over FLINT's polynomials, so no zero
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -15,11 +15,12 @@ import sympy
 from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz_mat
 from sympy import Expr, Matrix, Rational
 
+from ..aliases import MatrixLike
 from .exact import exact
 from .field import Field, Quotient
 
 
-def as_matrix(entries: Any) -> Matrix:
+def as_matrix(entries: MatrixLike) -> Matrix:
     """A SymPy matrix with exact entries from nested lists, arrays or matrices; floats as the dyadic rationals they are.
 
     Raises ValueError unless the entries form a two-dimensional array, TypeError for what is no number.
@@ -54,7 +55,7 @@ def _rational(matrix: Matrix) -> fmpq_mat | None:
     return None
 
 
-def _read(entries: Any) -> tuple[Matrix, fmpq_mat | None]:
+def _read(entries: MatrixLike) -> tuple[Matrix, fmpq_mat | None]:
     """The matrix, and the same for FLINT where all entries are rational (found without a copy for a SymPy matrix)."""
     if isinstance(entries, sympy.MatrixBase) and (flint := _rational(entries)) is not None:
         return entries, flint
@@ -104,7 +105,7 @@ def _echelon(rows: list[list[fmpq_mpoly]], one: fmpq_mpoly) -> tuple[list[list[f
     return rows, pivots, flips
 
 
-def rank(matrix: Any) -> int:
+def rank(matrix: MatrixLike) -> int:
     """The exact rank of a matrix over ℚ, or over the field that its symbols and exponentials generate.
 
     >>> t = sympy.Symbol("t")
@@ -118,7 +119,7 @@ def rank(matrix: Any) -> int:
     return len(_echelon(_cleared(field, m)[0], field.one.num)[1])
 
 
-def det(matrix: Any) -> Expr:
+def det(matrix: MatrixLike) -> Expr:
     """The exact determinant, as a reduced fraction. Raises ValueError for a matrix that is not square.
 
     >>> x, y = sympy.symbols("x y")
@@ -157,7 +158,7 @@ def _expanded(field: Field, rows: list[list[fmpq_mpoly]]) -> fmpq_mpoly:
     return below(0, tuple(range(n)))
 
 
-def null_space(matrix: Any) -> Matrix:
+def null_space(matrix: MatrixLike) -> Matrix:
     """A basis of {v : M v = 0} as the columns of an (n, n − rank) matrix.
 
     >>> null_space([[sympy.Rational(1, 2), sympy.Rational(1, 2), 0], [0, 0, 1]])
@@ -172,7 +173,11 @@ def null_space(matrix: Any) -> Matrix:
         reduced, count = flint.rref()
         table = _from_flint(reduced)
         pivots = [next(j for j in range(m.cols) if table[i, j] != 0) for i in range(count)]
-        entry = lambda i, j: table[i, j]  # noqa: E731
+
+        def looked_up(i: int, j: int) -> Expr:
+            return table[i, j]
+
+        entry: Callable[[int, int], Expr] = looked_up
     else:
         field = Field(m)
         rows, pivots, _ = _echelon(_cleared(field, m)[0], field.one.num)
@@ -186,7 +191,7 @@ def null_space(matrix: Any) -> Matrix:
     return basis
 
 
-def _solved(field: Field, rows: list[list[fmpq_mpoly]], pivots: list[int]) -> Any:
+def _solved(field: Field, rows: list[list[fmpq_mpoly]], pivots: list[int]) -> Callable[[int, int], Expr]:
     """Entries of the reduced echelon form, by back-substitution in the field."""
     quotients = [[Quotient.reduced(e, field.one.num) for e in row] for row in rows[: len(pivots)]]
     for i in reversed(range(len(pivots))):
@@ -198,7 +203,7 @@ def _solved(field: Field, rows: list[list[fmpq_mpoly]], pivots: list[int]) -> An
     return lambda i, j: field.expression(quotients[i][j])
 
 
-def inverse(matrix: Any) -> Matrix:
+def inverse(matrix: MatrixLike) -> Matrix:
     """The exact inverse. Raises ZeroDivisionError when the matrix is singular, ValueError when it is not square.
 
     >>> inverse([[1, 2], [3, 4]])
@@ -234,7 +239,7 @@ def same_span(left: Matrix, right: Matrix) -> bool:
     return together == (rank(left) if left.cols else 0) == (rank(right) if right.cols else 0)
 
 
-def row_space_projector(projection: Any) -> Matrix:
+def row_space_projector(projection: MatrixLike) -> Matrix:
     """F⁺F, the orthogonal projector (n, n) onto the row space of F (r, n), over ℚ or a function field.
 
     From a basis G of the row space it is Gᵀ(GGᵀ)⁻¹G; over a field of functions the entries must be real.
@@ -252,7 +257,7 @@ def row_space_projector(projection: Any) -> Matrix:
     return basis.T * inverse(basis * basis.T) * basis
 
 
-def independent_rows(matrix: Any) -> list[int]:
+def independent_rows(matrix: MatrixLike) -> list[int]:
     """The first rows that form a basis of the row space.
 
     >>> independent_rows([[0, 0], [1, 1], [2, 2], [0, 1]])
@@ -267,7 +272,7 @@ def independent_rows(matrix: Any) -> list[int]:
     return [next(j for j in range(m.cols) if reduced[i, j] != 0) for i in range(count)]
 
 
-def minors(matrix: Any, order: int) -> Iterator[Expr]:
+def minors(matrix: MatrixLike, order: int) -> Iterator[Expr]:
     """All minors of the given order, row sets outermost.
 
     >>> list(minors([[1, 2], [2, 4]], 2))

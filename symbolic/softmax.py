@@ -9,10 +9,11 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix
 
+from ..aliases import MatrixLike
 from .rank import as_matrix
 
 
-def row_softmax(logits: Any, visible: Sequence[Sequence[bool]] | None = None) -> Matrix:
+def row_softmax(logits: MatrixLike, visible: Sequence[Sequence[bool]] | None = None) -> Matrix:
     """Row-wise softmax of an (m, k) matrix of logits; entries that are not visible weigh 0 and do not count in the sum.
 
     Raises ValueError for a row that sees nothing: its softmax would be over nothing.
@@ -83,5 +84,8 @@ def uniform_slot_share(x: Sequence[Any]) -> Expr:
 
 def two_slot_step(x: Any, h: Any) -> Expr:
     """How far the weight 1/(1 + e^{−u}) of one of two slots moves when its score moves from x − h/2 to x + h/2."""
-    weight = lambda u: 1 / (1 + sympy.exp(-u))  # noqa: E731
+
+    def weight(u: Any) -> Expr:
+        return 1 / (1 + sympy.exp(-u))
+
     return weight(x + h / 2) - weight(x - h / 2)
