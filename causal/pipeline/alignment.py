@@ -1,95 +1,21 @@
 """Which row of one run is which row of another: by time, by label, or by position where nothing else can be meant.
 
-Ranks count the distinct times of the input (or its rows, where it has no times). A boundary gives every input row the
-rank at which it becomes available and every output row the rank at which it is decided.
+Rows are named by the index, by time, or by nothing but their order; see `Aligner`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..boundary import Boundary, Misfit
-from .frames import Array, Source, comparable, is_zoned, shown_time
+from .clock import Clock, count_within
+from .frames import Array, comparable, is_zoned
 from .inputs import group_numbers
-from .outputs import SET_OF_COLUMNS, Output, read_columns
-
-
-@dataclass
-class Clock:
-    """Ranks of a source under a boundary: `available` and `decision` (n,), `ranks` how many there are, `lag`.
-
-    `instants` are the sorted distinct times, None where the input has none. `lag` is None for explicit times.
-    """
-
-    available: Array
-    decision: Array
-    own: Array
-    ranks: int
-    lag: int | None
-    instants: Array | None
-    boundary: Boundary
-
-    def kept(self, cut: int) -> Array:
-        """The rows available at a cut."""
-        return self.available <= cut
-
-    def describe(self, cut: int) -> str:
-        """A cut in words."""
-        if cut < 0:
-            return "nothing"
-        if self.instants is not None and cut < len(self.instants):
-            return f"time {shown_time(self.instants[cut])}"
-        return f"row {cut}"
-
-
-def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
-    """The ranks of a source under a boundary (None: prefix; or the command line's notation).
-
-    Without times, rows are the clock, each group having its own. Raises ValueError for a boundary of another size or
-    kind (only prefix, strict, lagged and by-time ones cut a series in two).
-    """
-    n = source.n
-    try:
-        boundary = Boundary.resolve(boundary, n, n)
-    except Misfit as misfit:
-        raise ValueError(
-            f"boundary speaks of {misfit.n} rows and {misfit.queries} queries, the data has {n} rows"
-        ) from None
-    if boundary.kind not in ("prefix", "strict", "lagged", "from_times"):
-        raise ValueError(
-            f"boundary is {boundary.kind}, which does not cut a series into past and future; use prefix, strict, "
-            "lagged or from_times, and group= for panels"
-        )
-    instants = None
-    if source.times is not None:
-        instants, own = np.unique(source.times, return_inverse=True)
-        own = own.reshape(-1)
-    elif source.groups is not None:
-        own = _count_within(source.groups)
-    else:
-        own = np.arange(n)
-    if boundary.kind == "from_times":
-        assert boundary.available is not None
-        assert boundary.horizon is not None
-        ranks = int(max(boundary.available.max(), boundary.horizon.max())) + 1
-        return Clock(boundary.available, boundary.horizon, own, ranks, None, instants, boundary)
-    lag = int(boundary.parameters["k"])
-    return Clock(own, own - lag, own, int(own.max()) + 1, lag, instants, boundary)
-
-
-def _count_within(groups: Array) -> Array:
-    """Each row's number within its group."""
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    first = np.r_[0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1]
-    count = np.arange(len(groups)) - np.repeat(first, np.diff(np.r_[first, len(groups)]))
-    found = np.empty(len(groups), np.int64)
-    found[order] = count
-    return found
+from .outputs import SET_OF_COLUMNS, Returned, read_columns
+from .source import Source
 
 
 class _NoColumn:
@@ -126,7 +52,7 @@ class Aligner:
         self.names: list[str] | None = None
         self.timed = False  # whether labels and times say the same of the first result
 
-    def read(self, result: Any, rows: Array, given: Any = None) -> Output:
+    def read(self, result: Any, rows: Array, given: Any = None) -> Returned:
         """What the function returned for the input rows `rows`, whose pandas index was `given` (None: no index).
 
         Raises TypeError or ValueError, one sentence each: no table, other columns than before, rows that cannot be
@@ -248,12 +174,12 @@ class Aligner:
         at = np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)
         return rows[order[at]] if np.array_equal(known[order[at]], wanted) else None
 
-    def _by_row(self, names: list[str], columns: list[Array], rows: Array) -> Output:
+    def _by_row(self, names: list[str], columns: list[Array], rows: Array) -> Returned:
         clock, groups = self.clock, self.source.groups
         group = None if groups is None else groups[rows]
-        return Output(names, columns, rows, clock.decision[rows], clock.own[rows], group)
+        return Returned(names, columns, rows, clock.decision[rows], clock.own[rows], group)
 
-    def _by_time(self, result: Any, names: list[str], columns: list[Array], index: Any) -> Output:
+    def _by_time(self, result: Any, names: list[str], columns: list[Array], index: Any) -> Returned:
         times = self._times_of(result, index)
         if times is None:
             raise Unaligned("function returned rows without their times in one run; keep the time column or index")
@@ -271,7 +197,7 @@ class Aligner:
             ) from None
         groups = self._groups_of(result, index)
         key = _count_and_pack(times, groups)
-        return Output(names, columns, key, own - clock.lag, own, groups, times, between)
+        return Returned(names, columns, key, own - clock.lag, own, groups, times, between)
 
     def _groups_of(self, result: Any, index: Any) -> Array | None:
         name = self.source.group_name
@@ -301,5 +227,5 @@ def _count_and_pack(times: Array, groups: Array | None) -> Array:
     key["group"] = 0 if groups is None else groups
     if len(times) > 1 and not bool(np.all(times[1:] > times[:-1])):
         pairs = np.unique(key[["time", "group"]], return_inverse=True)[1].reshape(-1)
-        key["count"] = _count_within(pairs)
+        key["count"] = count_within(pairs)
     return key

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..boundary import Boundary
 from ..verdict import Verdict, accept_or_raise
-from .alignment import Clock
 from .carriers import CALLS, SECONDS, calls_for_carriers
+from .clock import Clock
 from .cuts import all_cuts, special_cuts, spread_cuts
 from .decide import pipeline_verdict
 from .outputs import SET_OF_COLUMNS

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .frames import Array, shown_time
-from .outputs import SET_OF_COLUMNS, Output
+from .outputs import SET_OF_COLUMNS, Returned
+from .rounding import Tolerance, is_missing, where_differs
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Difference:
     """Two runs compared on the rows that were settled at a cut, column by column.
 
@@ -21,8 +22,8 @@ class Difference:
 
     compared: int
     changed: list[Array]  # per column: indices into `base`, or -1 − index into `other` for rows that only it has
-    base: Output
-    other: Output
+    base: Returned
+    other: Returned
     pairing: tuple[Array, Array]
 
     def count(self, column: int) -> int:
@@ -67,8 +68,8 @@ def scalar(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def compare(
-    base: Output, other: Output, cut: int, limits: Sequence[Tolerance], present: Array | None = None
+def compare_settled(
+    base: Returned, other: Returned, cut: int, limits: Sequence[Tolerance], present: Array | None = None
 ) -> Difference:
     """The settled rows of two runs: those decided at or before `cut`.
 
@@ -100,7 +101,7 @@ def compare(
     return Difference(len(left) + len(alone), changed, base, other, (left, right))
 
 
-def _have_other_columns(base: Output, left: Array, other: Output, right: Array) -> bool:
+def _have_other_columns(base: Returned, left: Array, other: Returned, right: Array) -> bool:
     """Whether a run has a column with a value in these rows that the other lacks, or the columns in another order."""
     a, b = list(base.own), list(other.own)
     if a == b:
@@ -115,14 +116,14 @@ def _all_missing(column: Array) -> bool:
         return bool(np.isnan(column).all())
     if column.dtype.kind in "mM":
         return bool(np.isnat(column).all())
-    return column.dtype.kind == "O" and all(map(_is_missing, column))
+    return column.dtype.kind == "O" and all(map(is_missing, column))
 
 
-def _own_time(output: Output, rows: Array) -> Array:
+def _own_time(output: Returned, rows: Array) -> Array:
     return rows if output.between is None else rows[~output.between[rows]]
 
 
-def _settled(output: Output, cut: int, present: Array | None) -> Array:
+def _settled(output: Returned, cut: int, present: Array | None) -> Array:
     settled = output.rank <= cut
     if present is not None:
         settled &= present[output.key] if output.key.dtype.kind == "i" else output.steps <= cut
@@ -135,127 +136,3 @@ def _slice(rows: Array) -> Any:
     """Ascending rows without holes as a slice, which costs nothing to take."""
     whole = len(rows) and rows[-1] - rows[0] == len(rows) - 1 and bool(np.all(np.diff(rows) == 1))
     return slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows
-
-
-class Tolerance(NamedTuple):
-    """Up to what difference two floats are taken for equal: an amount, and shares of the value and of the largest."""
-
-    absolute: float = 0.0
-    relative: float = 0.0
-    of_largest: float = 0.0
-
-    def among(self, column: Array) -> Tolerance:
-        """The same, with the largest value of a column counted into the amount."""
-        return self._replace(absolute=max(self.absolute, self.of_largest * _largest(column)))
-
-
-EXACT = Tolerance()
-
-
-def where_differs(x: Array, y: Array, limit: Tolerance) -> Array:
-    """The entries at which two columns differ; looks closely only where they are not identical."""
-    if len(x) and x.strides == y.strides == (0,):
-        return np.arange(len(x)) if differs(x[:1], y[:1]).any() else np.array([], np.int64)
-    if x.dtype != y.dtype or x.dtype.kind not in "biufc":
-        return np.flatnonzero(differs(x, y, limit))
-    unequal = np.flatnonzero(x != y)
-    return unequal[differs(x[unequal], y[unequal], limit)] if unequal.size else unequal
-
-
-def differs(x: Array, y: Array, limit: Tolerance = EXACT) -> Array:
-    """Where two columns differ, missing being equal to missing, and floats within `limit` to each other."""
-    kinds = {x.dtype.kind, y.dtype.kind}
-    if kinds <= set("biu"):
-        return x != y
-    if kinds <= set("biufc"):
-        x, y = (np.asarray(v, np.result_type(v.dtype, np.float64)) for v in (x, y))
-        with np.errstate(invalid="ignore"):
-            near = np.abs(x - y) <= limit.absolute + limit.relative * np.abs(x)
-        return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
-    if kinds == {"M"} or kinds == {"m"}:
-        return (x != y) & ~(np.isnat(x) & np.isnat(y))
-    return np.array([not _same(a, b, limit) for a, b in zip(_listed(x), _listed(y), strict=True)], bool).reshape(len(x))
-
-
-def _listed(column: Array) -> list[Any]:
-    """The entries of a column; times as NumPy has them, for as plain numbers they would equal numbers."""
-    return list(column) if column.dtype.kind in "mM" else column.tolist()
-
-
-def _same(a: Any, b: Any, limit: Tolerance) -> bool:
-    if a is b or (_is_missing(a) and _is_missing(b)):
-        return True
-    if isinstance(a, float) and isinstance(b, float):
-        return bool(a == b or abs(a - b) <= limit.absolute + limit.relative * abs(a))
-    if isinstance(a, (list, tuple, np.ndarray)) and isinstance(b, (list, tuple, np.ndarray)):
-        return len(a) == len(b) and all(_same(c, d, limit) for c, d in zip(a, b, strict=True))
-    try:
-        return bool(a == b)
-    except (TypeError, ValueError):
-        return str(a) == str(b)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA, and arrays
-        return type(value).__name__ == "NAType"
-
-
-def tolerances(output: Output, scale: float = 0.0) -> list[Tolerance]:
-    """Per column what counts as rounding: √ε/100 of the value and of the column's typical size, 256 ε of its largest.
-
-    Functions that sum in another order on another length differ by this much without looking ahead, and a Fourier
-    transform carries the rounding of the largest value to all. A column of doubles that were all computed as single
-    ones counts as single; what is no float has none. What is left of numbers of the size `scale` that cancel, 64 ε of
-    it, is rounding as well.
-    """
-    found = []
-    for column in output.columns:
-        if column.dtype.kind not in "fc":
-            eps = float(np.finfo(float).eps)
-            among_objects = Tolerance(relative=float(np.sqrt(eps)) / 100, of_largest=256 * eps)
-            plain = column.dtype.kind != "O" or column.strides == (0,)
-            found.append(EXACT if plain else among_objects.among(column))
-            continue
-        finite = np.abs(column[np.isfinite(column)])
-        typical = float(np.median(finite)) if finite.size else 0.0
-        eps = float(np.finfo(np.float32 if _single(finite) else column.dtype).eps)
-        relative = np.sqrt(eps) / 100
-        least = max(relative * (typical or _largest(column)), 64 * float(np.finfo(float).eps) * scale)
-        found.append(Tolerance(least, relative, 256 * eps).among(column))
-    return found
-
-
-def _flat(entry: Any) -> Sequence[Any]:
-    return entry if isinstance(entry, (list, tuple)) else [entry]
-
-
-def _largest(column: Array) -> float:
-    """The largest finite size of a column of numbers; 0 where it has none."""
-    if column.dtype.kind == "O":
-        column = np.array([v for entry in column for v in _flat(entry) if isinstance(v, float)], dtype=float)
-    if column.dtype.kind not in "biufc":
-        return 0.0
-    finite = np.abs(column[np.isfinite(column)])
-    return float(finite.max()) if finite.size else 0.0
-
-
-def _single(values: Array) -> bool:
-    """Whether doubles were computed in single precision: all of them fit in it, and not for being round numbers."""
-    if values.dtype != np.float64 or not values.size or values.max() > np.finfo(np.float32).max:
-        return False
-    fit = values.astype(np.float32) == values
-    return bool(fit.all()) and not bool((values * 256 == np.rint(values * 256)).all())
-
-
-def largest_difference(x: Array, y: Array) -> float:
-    """The largest difference of two columns of numbers; infinite for what is no number and differs."""
-    if x.dtype.kind not in "biufc" or y.dtype.kind not in "biufc":
-        return float("inf") if differs(x, y).any() else 0.0
-    with np.errstate(invalid="ignore"):
-        gap = np.abs(x.astype(np.float64) - y.astype(np.float64))
-    gap = gap[np.isfinite(gap)]
-    return float(gap.max()) if gap.size else 0.0

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from .alignment import Clock
-from .frames import Array, Source
+from .clock import Clock
+from .frames import Array
+from .source import Source
 
 CALENDAR = ("h", "D", "W", "M", "Y")
 
@@ -54,7 +55,7 @@ def special_cuts(sources: Sequence[Source], clocks: Sequence[Clock]) -> Array:
         if len(ties) and counts.max() > counts.min():
             found.append(_spread(ties, 4))
     every = all_cuts(clock)
-    wanted = _in_order(np.concatenate(found)) if found else np.array([], np.int64)
+    wanted = _in_order(np.concatenate(found))
     return wanted[(wanted >= every[0]) & (wanted <= every[-1])] if len(every) else wanted[:0]
 
 
@@ -85,4 +86,5 @@ def _spread(values: Array, count: int) -> Array:
 def _in_order(values: Array) -> Array:
     """Without repeats, in the order of first appearance."""
     _, first = np.unique(values, return_index=True)
-    return values[np.sort(first)]
+    ordered: Array = values[np.sort(first)]
+    return ordered

@@ -11,6 +11,7 @@ from ..spans import spans_of
 from ..verdict import Column, Evidence, Status, Verdict, versions_of
 from .carriers import CALLS, SECONDS, Hit, Hits, calls_for_carriers, carriers, covering, earliest, farthest
 from .cuts import all_cuts
+from .functions import FittedBeforehand
 from .outputs import SET_OF_COLUMNS
 from .replay import NUMBERS, REPLACEMENTS, TRUNCATION, Replay
 from .runner import Runner, Summary, listed
@@ -278,7 +279,7 @@ def _reasons(runner: Runner, summaries: Sequence[Summary], leaks: bool) -> tuple
             "it as a further table, data=(first, second)"
         )
     reasons += runner.tables.notes()
-    if type(runner.function).__name__ == "_Transform":
+    if isinstance(runner.function, FittedBeforehand):
         reasons.append("the object was fitted beforehand; what it learnt from later rows then is not seen here")
     if leaks:
         reasons.append(REMEDY)

@@ -9,7 +9,7 @@ from typing import Any
 
 from .frames import library_of
 
-__all__ = ["as_function"]
+__all__ = ["FittedBeforehand", "as_function"]
 
 
 def as_function(function: Any) -> Callable[[Any], Any]:
@@ -20,12 +20,13 @@ def as_function(function: Any) -> Callable[[Any], Any]:
     if hasattr(function, "fit_transform"):
         return _FitTransform(function)
     if hasattr(function, "transform") and not callable(function):
-        return _Transform(function)
-    if callable(function):
-        return function
-    raise TypeError(
-        f"function is {type(function).__name__}; pass a callable, or an object with fit_transform or transform"
-    )
+        return FittedBeforehand(function)
+    if not callable(function):
+        raise TypeError(
+            f"function is {type(function).__name__}; pass a callable, or an object with fit_transform or transform"
+        )
+    called: Callable[[Any], Any] = function
+    return called
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,11 @@ class _FitTransform:
 
 
 @dataclass(frozen=True)
-class _Transform:
+class FittedBeforehand:
+    """The `transform` of an object whose fitting the checker does not see."""
+
     estimator: Any
 
     def __call__(self, data: Any) -> Any:
+        """The transformed table, by a copy of the object."""
         return copy.deepcopy(self.estimator).transform(data)

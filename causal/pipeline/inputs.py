@@ -6,19 +6,46 @@ from typing import Any
 
 import numpy as np
 
-from .frames import Array, Source, comparable, is_zoned, library_of, shown_time
+from .frames import Array, comparable, is_zoned, library_of, shown_time
+from .source import Source
 
 
 def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     """The input table, checked. Raises TypeError or ValueError: kind, size, names, order in time."""
+    library = _known_library(data)
+    names = _column_names(data, library)
+    times, time_name = _key(data, names, "time", time)
+    given = times
+    if times is not None:
+        times = comparable(times, "time" if time_name is None else f"time = {time_name!r}")
+    groups, group_name = _key(data, names, "group", group)
+    labels = None
+    if groups is not None:
+        labels, groups = np.unique(_named(comparable(groups, "group")), return_inverse=True)
+        groups = groups.reshape(-1)
+    values = [name for name in names if name not in (time_name, group_name)]
+    if not values:
+        raise ValueError("data has no column beside time and group; pass at least one")
+    zoned = given is not None and is_zoned(given)
+    source = Source(data, library, values, len(data), time_name, group_name, times, zoned, groups, labels)
+    _check_order(source)
+    _ = source.notes  # refuses now what could not be told apart when it is replaced
+    return source
+
+
+def _known_library(data: Any) -> str:
+    """The library of a table that has rows enough."""
     library = library_of(data)
     if not library:
         raise TypeError(f"data is {type(data).__name__}; pass a pandas or Polars frame or series, or a NumPy array")
     if library == "numpy" and data.ndim not in (1, 2):
         raise ValueError(f"data has shape {data.shape}; pass rows, or rows by columns")
-    n = len(data)
-    if n < 2:
-        raise ValueError(f"data has {n} rows; a look-ahead check needs at least 2")
+    if len(data) < 2:
+        raise ValueError(f"data has {len(data)} rows; a look-ahead check needs at least 2")
+    return library
+
+
+def _column_names(data: Any, library: str) -> list[str]:
     if library == "numpy":
         names = ["x"] if data.ndim == 1 else [f"x{i}" for i in range(data.shape[1])]
     elif hasattr(data, "columns"):
@@ -30,56 +57,23 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
         raise ValueError(f"data has two columns named {twice[0]}; rename one")
     if not names:
         raise ValueError("data has no columns; pass at least one")
-    source = Source(data, library, names, n)
-    times, source.time_name = _key(source, "time", time)
-    if times is not None:
-        source.times = comparable(times, "time" if source.time_name is None else f"time = {source.time_name!r}")
-        source.zoned = is_zoned(times)
-        if source.zoned:
-            source.notes.append("times are shown in UTC")
-    groups, source.group_name = _key(source, "group", group)
-    if groups is not None:
-        source.group_labels, source.groups = np.unique(_named(comparable(groups, "group")), return_inverse=True)
-        source.groups = source.groups.reshape(-1)
-    source.names = [name for name in names if name not in (source.time_name, source.group_name)]
-    if not source.names:
-        raise ValueError("data has no column beside time and group; pass at least one")
-    _check_order(source)
-    source.notes += _overlooked_times(source)
-    for name in source.constant_columns:
-        empty = source.missing[name].all()
-        what = "has no value at all" if empty else "has one value only"
-        source.notes.append(f"column {name} {what}, so nothing can be learnt by replacing it")
-    return source
+    return names
 
 
-def _overlooked_times(source: Source) -> list[str]:
-    """A remark when rows are the clock although a column holds times."""
-    if source.times is None:
-        for name in source.names:
-            dtype = source.column(name).dtype
-            if getattr(dtype, "kind", "") == "M" or str(dtype).startswith("Date"):
-                return [
-                    f"column {name} holds times, but the rows are cut as they stand; pass time={name!r} to cut by it"
-                ]
-    return []
-
-
-def _key(source: Source, role: str, key: Any) -> tuple[Any, str | None]:
+def _key(data: Any, names: list[str], role: str, key: Any) -> tuple[Any, str | None]:
     """The times or groups per row, as the library holds them, and the name of the column they come from."""
-    data = source.data
-    index = getattr(data, "index", None) if source.library == "pandas" else None
+    index = getattr(data, "index", None) if library_of(data) == "pandas" else None
     if key is None:
         clocklike = index is not None and type(index).__name__ in ("DatetimeIndex", "PeriodIndex")
         return (index if role == "time" and clocklike else None), None
     if isinstance(key, str):
-        if key in source.names and source.library != "numpy":
+        if key in names and library_of(data) != "numpy":
             return data[key], key
         if index is not None and key in index.names:
             return index.get_level_values(key), key
-        raise ValueError(f"{role} = {key!r} is no column; the columns are {', '.join(map(str, source.names))}")
-    if len(key) != source.n:
-        raise ValueError(f"{role} has {len(key)} entries for {source.n} rows; pass one per row")
+        raise ValueError(f"{role} = {key!r} is no column; the columns are {', '.join(map(str, names))}")
+    if len(key) != len(data):
+        raise ValueError(f"{role} has {len(key)} entries for {len(data)} rows; pass one per row")
     return key, None
 
 

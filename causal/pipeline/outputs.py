@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from .frames import Array, as_array, library_of, objects
 SET_OF_COLUMNS = "set of columns"
 
 
-@dataclass
-class Output:
+@dataclass(frozen=True, eq=False)
+class Returned:
     """What a function returned: columns, and per row a `key` that identifies it and the `rank` at which it is decided.
 
     `steps` is the rank of its own time, without a boundary's lag; `labels` are times where rows are known by these, and
@@ -33,45 +33,73 @@ class Output:
     own: Mapping[str, Array] = field(default_factory=dict)
 
 
-def read_columns(result: Any) -> tuple[list[str], list[Array], Any]:
-    """Names, NumPy columns and (pandas only) the index of what a function returned.
+class Columns(NamedTuple):
+    """The columns of a result as NumPy arrays, and the index of its rows (pandas only)."""
+
+    names: list[str]
+    columns: list[Array]
+    index: Any = None
+
+
+def read_columns(result: Any) -> Columns:
+    """What a function returned, as columns.
 
     Raises TypeError for something that is no table, ValueError for two columns of one name.
     """
     library = library_of(result)
-    if not library and isinstance(result, Mapping):
-        names, columns = [str(k) for k in result], [np.asarray(v) for v in result.values()]
-        if len({len(c) for c in columns}) > 1:
-            raise ValueError("function returned columns of different lengths; return one row per time")
-        return names, columns, None
-    if not library and isinstance(result, tuple) and any(map(library_of, result)):
-        raise TypeError(f"function returned a tuple of {len(result)} tables; return one, its columns side by side")
-    if not library and isinstance(result, Sequence) and not isinstance(result, str):
-        try:
-            result, library = np.asarray(result), "numpy"
-        except ValueError:
-            raise TypeError(f"function returned a {type(result).__name__} of unequal rows; return a table") from None
-    if not library and hasattr(result, "toarray"):
-        result, library = result.toarray(), "numpy"
-    if not library:
-        raise TypeError(
-            f"function returned {type(result).__name__}; return a frame, a series or an array with one row per time"
-        )
     if library == "numpy":
-        if result.ndim not in (1, 2):
-            raise ValueError(f"function returned an array of shape {result.shape}; return rows, or rows by columns")
-        columns = [result] if result.ndim == 1 else list(result.T)
-        return (["y"] if result.ndim == 1 else [f"y{i}" for i in range(len(columns))]), columns, None
-    index = result.index if library == "pandas" else None
-    if not hasattr(result, "columns"):
-        return [str(result.name) if result.name not in (None, "") else "y"], [_plain(result)], index
+        return _of_array(result)
+    if library:
+        return _of_frame(result) if hasattr(result, "columns") else _of_series(result)
+    if isinstance(result, Mapping):
+        return _of_mapping(result)
+    if isinstance(result, tuple) and any(map(library_of, result)):
+        raise TypeError(f"function returned a tuple of {len(result)} tables; return one, its columns side by side")
+    if isinstance(result, Sequence) and not isinstance(result, str):
+        return _of_sequence(result)
+    if hasattr(result, "toarray"):  # SciPy's sparse matrices
+        return _of_array(result.toarray())
+    raise TypeError(
+        f"function returned {type(result).__name__}; return a frame, a series or an array with one row per time"
+    )
+
+
+def _of_mapping(result: Mapping[Any, Any]) -> Columns:
+    columns = [np.asarray(v) for v in result.values()]
+    if len({len(c) for c in columns}) > 1:
+        raise ValueError("function returned columns of different lengths; return one row per time")
+    return Columns([str(name) for name in result], columns)
+
+
+def _of_sequence(result: Sequence[Any]) -> Columns:
+    try:
+        rows = np.asarray(result)
+    except ValueError:
+        raise TypeError(f"function returned a {type(result).__name__} of unequal rows; return a table") from None
+    return _of_array(rows)
+
+
+def _of_array(result: Array) -> Columns:
+    if result.ndim == 1:
+        return Columns(["y"], [result])
+    if result.ndim != 2:
+        raise ValueError(f"function returned an array of shape {result.shape}; return rows, or rows by columns")
+    return Columns([f"y{i}" for i in range(result.shape[1])], list(result.T))
+
+
+def _of_series(result: Any) -> Columns:
+    name = str(result.name) if result.name not in (None, "") else "y"
+    return Columns([name], [_plain(result)], getattr(result, "index", None))
+
+
+def _of_frame(result: Any) -> Columns:
     names = [str(name) for name in result.columns]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"function returned two columns named {name}; rename one")
-    if library == "pandas":
-        return names, [_plain(result.iloc[:, i]) for i in range(len(names))], index
-    return names, [_plain(result[name]) for name in names], None
+    if library_of(result) == "pandas":
+        return Columns(names, [_plain(result.iloc[:, i]) for i in range(len(names))], result.index)
+    return Columns(names, [_plain(result[name]) for name in names])
 
 
 def _plain(column: Any) -> Array:
@@ -79,16 +107,22 @@ def _plain(column: Any) -> Array:
     if library_of(column) == "polars":
         values = as_array(column)
         return values if values.dtype.kind in "biufmM" else objects(column.to_list())
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufcmM":
-        return column.to_numpy()
+    return _plain_of_pandas(column)
+
+
+def _plain_of_pandas(column: Any) -> Array:
     types = sys.modules["pandas"].api.types
-    if types.is_bool_dtype(column.dtype) or types.is_numeric_dtype(column.dtype):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if getattr(column.dtype, "tz", None) is not None:
-        return column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-    values = column.to_numpy(dtype=object)
-    gaps = column.isna().to_numpy()
-    if gaps.any():
-        values = values.copy()
-        values[gaps] = None
+    values: Array
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufcmM":
+        values = column.to_numpy()
+    elif types.is_bool_dtype(column.dtype) or types.is_numeric_dtype(column.dtype):
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif getattr(column.dtype, "tz", None) is not None:
+        values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+    else:
+        values = column.to_numpy(dtype=object)
+        gaps = column.isna().to_numpy()
+        if gaps.any():
+            values = values.copy()
+            values[gaps] = None
     return values

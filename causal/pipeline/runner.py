@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from .alignment import Aligner, Unaligned
-from .comparison import Difference, compare, differs, largest_difference, tolerances
-from .frames import Array, Source, objects, shown_time
+from .comparison import Difference, compare_settled
+from .frames import Array, shown_time
 from .functions import as_function
-from .outputs import SET_OF_COLUMNS, Output
+from .mutation import spoilt
+from .outputs import SET_OF_COLUMNS, Returned
 from .replay import NUMBERS, TRUNCATION, Place, Replay
+from .rounding import largest_difference, tolerances
 from .state import State
 from .tables import Tables
 
@@ -72,7 +74,7 @@ class Runner:
         self.seconds = time.perf_counter() - began
         self.mutates = spoilt(tables, given)
         self.base = _kept(self.aligner.read(result, self.everything, getattr(self.source.data, "index", None)))
-        self.limits = tolerances(self.base, tables.scale())
+        self.limits = tolerances(self.base.columns, tables.scale())
         self.noise = [0.0] * len(self.base.names)
         began = time.perf_counter()
         self.unsteady(self.again())
@@ -99,19 +101,19 @@ class Runner:
         vars(self).update(members)
         self.state = State(self.function)
 
-    def again(self) -> Output:
+    def again(self) -> Returned:
         """The function on everything once more."""
         self.repeats += 1
         return self.aligner.read(
             self.call(self.tables.copies()), self.everything, getattr(self.source.data, "index", None)
         )
 
-    def unsteady(self, other: Output) -> set[int]:
+    def unsteady(self, other: Returned) -> set[int]:
         """The columns in which another run on equal input differs from the first one; `noise` keeps by how much."""
         if not np.array_equal(self.base.key, other.key):
             self.noise = [float("inf")] * len(self.base.names)
         else:
-            difference = compare(self.base, other, int(self.base.rank.max(initial=0)), self.limits)
+            difference = compare_settled(self.base, other, int(self.base.rank.max(initial=0)), self.limits)
             for i, (x, y) in enumerate(zip(self.base.columns, other.columns, strict=True)):
                 if difference.count(i):
                     self.noise[i] = max(self.noise[i], largest_difference(x, y))
@@ -133,7 +135,7 @@ class Runner:
         rows = np.flatnonzero(kept) if truncated else self.everything
         index = getattr(self.tables.listed(given)[0], "index", None)
         other = self.aligner.read(self.call(given), rows, index)
-        return compare(self.base, other, replay.cut, self.limits, kept if truncated else None)
+        return compare_settled(self.base, other, replay.cut, self.limits, kept if truncated else None)
 
     def confirmed(self, replays: Collection[Replay], rounds: int = 2) -> dict[Replay, dict[int, Finding]]:
         """Per replay the columns that it rewrites in every round, each time to the same values.
@@ -141,7 +143,7 @@ class Runner:
         Between them the unchanged input is run again; columns in which these runs differ are confirmed by none.
         """
         found: dict[Replay, dict[int, Finding]] = {}
-        first: dict[Replay, Output] = {}
+        first: dict[Replay, Returned] = {}
         for number in range(rounds if replays else 0):
             self.unsteady(self.again())
             for replay in replays:
@@ -154,7 +156,7 @@ class Runner:
                     found[replay] = dict(self.summary(replay, difference).findings)
                     first[replay] = _kept(difference.other)
                 elif found[replay]:
-                    apart = compare(first[replay], difference.other, replay.cut, self.limits)
+                    apart = compare_settled(first[replay], difference.other, replay.cut, self.limits)
                     same = [n for n in found[replay] if difference.count(n) and not apart.count(n)]
                     found[replay] = {n: found[replay][n] for n in same}
         return {replay: {n: f for n, f in of.items() if not self.noise[n]} for replay, of in found.items()}
@@ -245,7 +247,7 @@ def _run(replay: Replay) -> Summary:
     return _RUNNER[0].run(replay)
 
 
-def _kept(output: Output) -> Output:
+def _kept(output: Returned) -> Returned:
     """An output that stays as it is when the function uses the room of its result again."""
     return replace(output, columns=[c if c.strides == (0,) else c.copy() for c in output.columns])
 
@@ -267,37 +269,3 @@ def _names_apart(before: str, after: str, most: int = 6) -> tuple[str, str]:
 def listed(names: Sequence[str], most: int = 4) -> str:
     """Names with commas, at most `most` of them and then how many more."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def spoilt(tables: Tables, given: Any) -> str | None:
-    """What a function changed in its input, in words; None when it changed nothing."""
-    changes = []
-    for name, source, table in zip(tables.names, tables.sources, tables.listed(given), strict=True):
-        change = _change(source, table)
-        if change is not None:
-            changes.append(change if tables.how == "one" else f"{change} of table {name}")
-    return " and ".join(changes) or None
-
-
-def _change(source: Source, given: Any) -> str | None:
-    old = source.data
-    if source.library == "numpy":
-        if given.shape != old.shape or given.dtype != old.dtype:
-            return "the shape of its array"
-        return None if not differs(given.reshape(-1), old.reshape(-1)).any() else "its array"
-    whole = not hasattr(old, "columns")
-    if len(given) != len(old) or (not whole and list(given.columns) != list(old.columns)):
-        return "its series" if whole else "its rows or columns"
-    if source.library == "pandas" and not given.index.equals(old.index):
-        return "its index"
-    names = [None] if whole else list(old.columns)
-    changed = [n for n in names if _differ(given if n is None else given[n], old if n is None else old[n])]
-    return None if not changed else "its series" if whole else f"column {', '.join(map(str, changed))}"
-
-
-def _differ(given: Any, old: Any) -> bool:
-    if given.dtype != old.dtype:
-        return True
-    if str(old.dtype).lower() != "object":
-        return not given.equals(old)
-    return bool(differs(objects(list(given)), objects(list(old))).any())

@@ -262,7 +262,7 @@ def _equal(a: Any, b: Any, seen: set[tuple[int, int]]) -> bool:
     if isinstance(a, np.ndarray):
         if a.dtype.hasobject:
             return a.shape == b.shape and _equal(a.tolist(), b.tolist(), seen)
-        return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+        return bool(a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes())
     if isinstance(a, dict):
         return list(a) == list(b) and all(_equal(x, y, seen) for x, y in zip(a.values(), b.values(), strict=True))
     if isinstance(a, (list, tuple)):

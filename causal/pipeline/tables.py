@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..boundary import Boundary
-from .alignment import Clock, clock_of
-from .frames import Array, Kind, Source, library_of
+from .clock import Clock, clock_of
+from .frames import Array, library_of
 from .inputs import read_source
+from .replacement import kinds_of, replaced
 from .replay import NUMBERS, REPLACEMENTS, Place, Replay
+from .source import Source
 
 ALWAYS = np.iinfo(np.int64).min // 2  # the rank of what was known from the start
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Tables:
     """The input: different tables with their clocks, and `places`, which of them stands where in the call.
 
@@ -75,11 +77,11 @@ class Tables:
                 future &= where
             if replay.table not in ("", self.names[i]):
                 future[:] = False
-            kind: Kind = replay.kind if replay.kind in (*source.kinds, "numbers") else "draw"  # type: ignore[assignment]
+            kind = replay.kind if replay.kind in (*kinds_of(source), NUMBERS) else "draw"
             columns = None if only is None else {name for table, name in only if table == i}
             entropy = [seed, replay.cut + 1, (*REPLACEMENTS, NUMBERS).index(replay.kind), *([i] if i else [])]
             number = int(np.random.SeedSequence(entropy).generate_state(1)[0])
-            found.append(source.replaced(future, kind, number, columns) if future.any() else source.copy())
+            found.append(replaced(source, future, kind, number, columns) if future.any() else source.copy())
         return self._arranged(found)
 
     def perturbations(self) -> list[tuple[str, str]]:
@@ -89,7 +91,7 @@ class Tables:
             owners = [
                 n
                 for n, s, c in zip(self.names, self.sources, self.clocks, strict=True)
-                if _moves(c) and kind in s.kinds
+                if _moves(c) and kind in kinds_of(s)
             ]
             if owners:
                 ways.append((kind, ""))

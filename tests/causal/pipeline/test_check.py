@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from attnproof.causal.boundary import Boundary
 from attnproof.causal.pipeline.check import PipelineWitness, assert_no_lookahead, check_pipeline
+from attnproof.causal.pipeline.inputs import read_source
+from attnproof.causal.pipeline.replacement import replaced
 from attnproof.causal.verdict import NotProvedError, PrefixLeakError, Status, Verdict, Witness
 from needs import need
 from peeking import double_and_peek
@@ -370,12 +372,10 @@ def test_every_kind_of_column_is_replaced():
     assert check_pipeline(lambda d: d.shift(1), data, cuts="all").status is Status.UNDECIDED
     for cut in (2, 5):  # gaps stay gaps, dtypes stay, the past stays
         for how in ("high", "low", "draw"):
-            from attnproof.causal.pipeline.inputs import read_source
-
-            replaced = read_source(data).replaced(np.arange(10) > cut, how, 1)
-            assert replaced.dtypes.equals(data.dtypes)
-            assert replaced.isna().equals(data.isna())
-            assert replaced.iloc[: cut + 1].equals(data.iloc[: cut + 1])
+            other = replaced(read_source(data), np.arange(10) > cut, how, 1)
+            assert other.dtypes.equals(data.dtypes)
+            assert other.isna().equals(data.isna())
+            assert other.iloc[: cut + 1].equals(data.iloc[: cut + 1])
 
 
 def test_transformers():
