@@ -32,9 +32,9 @@ from ..domain import (
     without,
 )
 from ..registry import names, rule
+from ..transfer.contractions import contract, sweep
 from ..transfer.elementwise import assemble
-from .contractions import contract, sweep
-from .normalising import softmax_shadow
+from ..transfer.normalising import softmax
 
 KERNELS = names(
     """
@@ -79,7 +79,7 @@ def attention(call: Any) -> Any:
             scores = without(scores, dropped, NEGINF)
     if call["is_causal"]:
         scores = without(scores, ~np.tri(scores.shape[-2], scores.shape[-1], 0, bool), NEGINF)
-    weights = softmax_shadow(call, scores, axes - 1, safe=True)
+    weights = softmax(call, scores, axes - 1, safe=True)
     weights = Shadow(
         weights.shape, weights.lo, weights.hi, np.where(weights.kind == ZERO, weights.kind, np.uint8(VARIES))
     )

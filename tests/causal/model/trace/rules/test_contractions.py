@@ -100,7 +100,7 @@ def test_a_mask_on_a_parameter_counts_always():
 
 
 def test_many_distinct_columns_fall_back_to_their_join():
-    from attnproof.causal.model.trace.rules import contractions
+    from attnproof.causal.model.trace.transfer import contractions
 
     zero = torch.ones(9, 9).triu(1).bool().numpy()
     import numpy as np
