@@ -70,4 +70,13 @@ def remedy(name: str) -> str:
     'install it and run again'
     """
     extra = EXTRAS.get(name.partition(".")[0])
-    return f"install it with pip install 'attnproof[{extra}]'" if extra else "install it and run again"
+    return f"install it with {command(extra)}" if extra else "install it and run again"
+
+
+def command(extra: str) -> str:
+    """What installs an extra.
+
+    >>> command("smt")
+    "pip install 'attnproof[smt]'"
+    """
+    return f"pip install 'attnproof[{extra}]'"

@@ -268,10 +268,10 @@ class Boundary:
         """Whether query t may use position j; integers or integer arrays that broadcast; boolean of that shape."""
         t, j = np.asarray(t), np.asarray(j)
         if self.matrix is not None:
-            return self.matrix[t, j]
+            return np.asarray(self.matrix[t, j])
         assert self.available is not None
         assert self.horizon is not None
-        allowed = self.available[j] <= self.horizon[t]
+        allowed: Array = np.asarray(self.available[j] <= self.horizon[t])
         if self.position_group is not None and self.query_group is not None:
             allowed = allowed & (self.position_group[j] == self.query_group[t])
         return allowed

@@ -1,20 +1,52 @@
 """A verdict in words: plain text, a paragraph, a panel for a terminal, and a card for a notebook."""
 
+# ruff: noqa: D102  # the members of a protocol
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import Enum
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from .spans import shown as spans
-
-if TYPE_CHECKING:
-    from .verdict import Verdict
 
 COLOUR = {"PROVED": "green", "PROVED_IF": "yellow", "REFUTED": "red", "UNDECIDED": "magenta"}
 MARK = {True: "✓", False: "✗", None: "–"}
 
 
-def rows(verdict: Verdict) -> list[tuple[str, str]]:
+class Told(Protocol):
+    """What a report asks of a verdict (`attnproof.causal.verdict.Verdict` has it)."""
+
+    def headline(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def status(self) -> Enum: ...
+    @property
+    def suppressed(self) -> str | None: ...
+    @property
+    def witness(self) -> Any: ...
+    @property
+    def conditions(self) -> Sequence[Any]: ...
+    @property
+    def reasons(self) -> Sequence[str]: ...
+    @property
+    def columns(self) -> Sequence[Any]: ...
+    @property
+    def leak_bound(self) -> Any: ...
+    @property
+    def starved(self) -> Sequence[int]: ...
+    @property
+    def boundary(self) -> Any: ...
+    @property
+    def claims(self) -> Sequence[str]: ...
+    @property
+    def evidence(self) -> Sequence[Any]: ...
+    @property
+    def assumptions(self) -> Sequence[str]: ...
+
+
+def rows(verdict: Told) -> list[tuple[str, str]]:
     """Label and text of every part that the verdict has, in the order in which a person wants them."""
     found: list[tuple[str, str]] = []
     if verdict.suppressed:
@@ -46,14 +78,14 @@ def rows(verdict: Verdict) -> list[tuple[str, str]]:
     return found
 
 
-def text(verdict: Verdict) -> str:
+def text(verdict: Told) -> str:
     """Plain text: the headline, then one line per part."""
     parts = rows(verdict)
     width = max((len(label) for label, _ in parts), default=0)
     return "\n".join([verdict.headline(), *(f"  {label:<{width}}  {body}" for label, body in parts)])
 
 
-def paragraph(verdict: Verdict) -> str:
+def paragraph(verdict: Told) -> str:
     """One paragraph of prose."""
     sentences = [f"{verdict.about[:1].upper()}{verdict.about[1:]}: {verdict.status.value}."]
     if verdict.boundary is not None:
@@ -87,7 +119,7 @@ def paragraph(verdict: Verdict) -> str:
     return " ".join(sentences)
 
 
-def rich_panel(verdict: Verdict) -> Any:
+def rich_panel(verdict: Told) -> Any:
     """A rich panel for a terminal."""
     from rich.console import Group
     from rich.panel import Panel
@@ -104,7 +136,7 @@ def rich_panel(verdict: Verdict) -> Any:
     return Panel(Group(headline, grid), border_style=colour)
 
 
-def html(verdict: Verdict) -> str:
+def html(verdict: Told) -> str:
     """A card for a notebook; every text is escaped."""
     inks = {"green": "#1a7f37", "yellow": "#9a6700", "red": "#cf222e", "magenta": "#8250df"}
     colour = inks[COLOUR[verdict.status.name]]

@@ -41,4 +41,4 @@ def _attoseconds(times: Array) -> Array:
     unit, step = np.datetime_data(times.dtype)
     if unit in ("Y", "M"):
         times, unit, step = times.astype(f"{times.dtype.kind}8[{'D' if times.dtype.kind == 'M' else 'M'}]"), "D", 1
-    return times.astype(np.int64).astype(object) * (step * ATTOSECONDS[unit])
+    return np.asarray(times.astype(np.int64).astype(object) * (step * ATTOSECONDS[unit]))

@@ -15,6 +15,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
+from . import report
+from .boundary import Boundary
 from .spans import Runs, spans_of
 
 SCHEMA_VERSION = 1
@@ -179,7 +181,7 @@ class Verdict:
     leak_bound: LeakBound | None = None
     starved: Sequence[int] = ()
     queries: int | None = None
-    boundary: Any = None
+    boundary: Boundary | None = None
     columns: tuple[Column, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     suppressed: str | None = None
@@ -212,27 +214,19 @@ class Verdict:
 
     def explain(self) -> str:
         """A paragraph for a person: what was decided, by which evidence, under which assumptions, what to look at."""
-        from .report import paragraph
-
-        return paragraph(self)
+        return report.paragraph(self)
 
     def __str__(self) -> str:
-        from .report import text
-
-        return text(self)
+        return report.text(self)
 
     def __rich__(self) -> Any:
-        from .report import rich_panel
-
-        return rich_panel(self)
+        return report.rich_panel(self)
 
     def __repr__(self) -> str:
         return f"<Verdict {self.headline()}>"
 
     def _repr_html_(self) -> str:
-        from .report import html
-
-        return html(self)
+        return report.html(self)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the verdict (matplotlib axes); what is drawn depends on the subject."""
@@ -259,8 +253,6 @@ class Verdict:
     @classmethod
     def from_json(cls, text: str) -> Verdict:
         """The verdict that `to_json` wrote; ValueError when the schema version is another."""
-        from .boundary import Boundary
-
         data = json.loads(text)
         version = data.pop("schema_version", None)
         if version != SCHEMA_VERSION:

@@ -86,6 +86,7 @@ def _kernel(matrices: list[Entries], mask: Any, verdict: Verdict, tolerance: flo
     """What the Rocq kernel says about the same head; a contradiction is a fault of attnproof and ends the run."""
     import numpy as np
 
+    from ..causal.boundary import Boundary
     from ..causal.projection.support import supports
     from ..causal.projection.visible import read_visible, visible_to
 
@@ -93,9 +94,10 @@ def _kernel(matrices: list[Entries], mask: Any, verdict: Verdict, tolerance: flo
         from ..proofs.differential import kernel_evidence
     except ImportError as error:
         fail(f"--kernel needs attnproof.proofs.differential, which is missing here ({error}); leave it out", OPEN)
-    seen = visible_to(read_visible(mask, matrices[0].shape[0]), supports(matrices, verdict.boundary)[0])
+    where = Boundary.resolve(verdict.boundary, matrices[0].shape[1])
+    seen = visible_to(read_visible(mask, matrices[0].shape[0]), supports(matrices, where)[0])
     shown = seen.sees(np.arange(seen.queries)) if seen.bias is None else seen.bias
-    evidence = kernel_evidence(matrices[-1].block(), matrices[0].block(), shown, verdict.boundary)
+    evidence = kernel_evidence(matrices[-1].block(), matrices[0].block(), shown, where)
     said = {"PROVED": "safe by T10", "PROVED_IF": "safe by T11", "REFUTED": "leaks"}.get(verdict.status.name, "")
     # Up to a tolerance the checker accepts what the kernel, which knows no tolerance, calls a leak.
     if evidence.ok is not None and not tolerance and not evidence.detail.startswith(said):

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from importlib import import_module, metadata
 from typing import Any
 
+from ..libraries import command
 from . import Format, FormatOption, app
 from .layout import console
 
@@ -111,7 +112,7 @@ def _extra(name: str) -> dict[str, Any]:
         "extra": name,
         "usable": usable,
         "packages": packages,
-        "remedy": "" if usable else f"pip install 'attnproof[{name}]'",
+        "remedy": "" if usable else command(name),
     }
 
 
@@ -123,11 +124,7 @@ def _devices(library: str) -> list[dict[str, Any]]:
     try:
         found = _places(library)
     except ImportError as error:
-        detail = (
-            f"not installed; pip install 'attnproof[{library}]'"
-            if isinstance(error, ModuleNotFoundError)
-            else str(error)
-        )
+        detail = f"not installed; {command(library)}" if isinstance(error, ModuleNotFoundError) else str(error)
         return [{"library": library, "device": None, "usable": False, "detail": _line(detail)}]
     except Exception as error:
         return [{"library": library, "device": None, "usable": False, "detail": _line(error)}]
@@ -155,8 +152,7 @@ def _places(library: str) -> list[tuple[str, Callable[[Any], Any]]]:
 
         count = cupy.cuda.runtime.getDeviceCount()
         return [(f"cuda:{i}", lambda x, i=i: _on_cupy(cupy, x, i)) for i in range(count)]  # type: ignore[misc]
-    import dask.array as da
-
+    da: Any = import_module("dask.array")
     return [("cpu", lambda x: da.from_array(x, chunks=(4, -1)))]
 
 
@@ -189,7 +185,7 @@ def _prover(name: str, attempt: Callable[[], str]) -> dict[str, Any]:
     try:
         return {"prover": name, "usable": True, "detail": attempt()}
     except ModuleNotFoundError:
-        return {"prover": name, "usable": False, "detail": "not installed; pip install 'attnproof[smt]'"}
+        return {"prover": name, "usable": False, "detail": f"not installed; {command('smt')}"}
     except Exception as error:
         return {"prover": name, "usable": False, "detail": _line(error)}
 
@@ -197,7 +193,8 @@ def _prover(name: str, attempt: Callable[[], str]) -> dict[str, Any]:
 def _flint() -> str:
     from flint import arb
 
-    from ..numeric.enclosure import decimals, precision
+    from ..numeric.enclosure import decimals
+    from ..symbolic.precision import precision
 
     with precision(64):
         digits = decimals(lambda: arb(2).sqrt(), 6)

@@ -131,7 +131,7 @@ def _safetensors(path: Path) -> Stored:
     from safetensors import SafetensorError, safe_open
 
     try:
-        file = safe_open(path, framework="numpy")
+        file: Any = safe_open(path, framework="numpy")
         keys = tuple(file.keys())
     except (SafetensorError, OSError, ValueError):
         raise ValueError(f"{path} {DAMAGED.format('.safetensors file')}") from None

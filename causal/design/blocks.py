@@ -209,7 +209,7 @@ def decaying(rates: Sequence[float] = (0.9, 0.99), stride: int = 1) -> Design:
         age = support.sum(axis=1, keepdims=True) - 1 - np.arange(support.shape[1])
         rate = np.array([rates[s % m] for s in range(len(support))], np.float64)[:, None]
         faded = np.where(support, rate ** np.maximum(age, 0), 0.0)
-        return faded / np.maximum(faded.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        return np.asarray(faded / np.maximum(faded.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
 
     family = Family(
         reads=lambda s, j, n, q, m: j < (s // m + 1) * q,

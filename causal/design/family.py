@@ -199,4 +199,4 @@ def _boolean(name: str, value: Any) -> np.ndarray:
 
 def averages(support: np.ndarray) -> np.ndarray:
     """The projection whose slots average the positions that they read; rows of slots that read nothing are 0."""
-    return support / np.maximum(support.sum(axis=1, keepdims=True), 1)
+    return np.asarray(support / np.maximum(support.sum(axis=1, keepdims=True), 1))

@@ -48,10 +48,10 @@ class Formula:
         return Formula("not", self)
 
     def __eq__(self, other: Any) -> Formula:  # type: ignore[override]
-        return ~(self ^ other)
+        return ~self.__xor__(other)
 
     def __ne__(self, other: Any) -> Formula:  # type: ignore[override]
-        return self ^ other
+        return self.__xor__(other)
 
     def __bool__(self) -> bool:
         refuse(

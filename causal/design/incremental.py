@@ -101,7 +101,7 @@ class IncrementalCompressor:
     def _summaries(self, rows: Array, r: int) -> Array:
         """The r block summaries, summed position after position, as a stream would."""
         parts = rows[: r * self.p].reshape(r, self.p, rows.shape[1])
-        total = self.weights[0] * parts[:, 0]
+        total: Array = self.weights[0] * parts[:, 0]
         for i in range(1, self.p):
             total = total + self.weights[i] * parts[:, i]
         return total
@@ -121,7 +121,7 @@ def _attend(q: Array, keys: Array, values: Array, scale: float | None) -> Array:
     factor = 1 / np.sqrt(len(q)) if scale is None else scale
     scores = np.sum(np.ascontiguousarray(keys) * q, axis=1) * factor
     weights = np.exp(scores - scores.max())
-    return np.sum(weights[:, None] * np.ascontiguousarray(values), axis=0) / np.sum(weights)
+    return np.asarray(np.sum(weights[:, None] * np.ascontiguousarray(values), axis=0) / np.sum(weights))
 
 
 __all__ = ["IncrementalCompressor", "blocks_seen"]

@@ -122,7 +122,7 @@ class Term:
         return term(other, "//") // self
 
     def __mod__(self, other: Any) -> Term:
-        return self - term(other, "%") * (self // other)
+        return self - term(other, "%") * self.__floordiv__(other)
 
     def __rmod__(self, other: Any) -> Term:
         return term(other, "%") % self
@@ -131,7 +131,7 @@ class Term:
         return self // other, self % other
 
     def __abs__(self) -> Term:
-        return choose(self >= 0, self, -self)
+        return term(choose(self >= 0, self, -self), "abs")
 
     # -- comparisons ----------------------------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class Term:
         return _relation("<=", self - term(other, "<="))
 
     def __lt__(self, other: Any) -> Formula:
-        return self + 1 <= other
+        return (self + 1).__le__(other)
 
     def __ge__(self, other: Any) -> Formula:
         return term(other, ">=") <= self
@@ -151,7 +151,7 @@ class Term:
         return _relation("=", self - term(other, "=="))
 
     def __ne__(self, other: Any) -> Formula:  # type: ignore[override]
-        return ~(self == other)
+        return ~self.__eq__(other)
 
     # -- what is not supported, named -----------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import ArgumentError
 from ..boundary import Boundary
 from ..verdict import LeakBound, Status, Verdict, accept_or_raise
-from .decide import Case, judge, unjudged, up_to
+from .decide import Reading, judge, unjudged, up_to
 from .entries import read_pair
 from .support import supports
 from .visible import boundary_of, read_visible, visible_to
@@ -68,10 +68,10 @@ def check_projection(
     failing = sees.violations(support)
     starved = sees.starved()
     seconds = time.perf_counter() - start
-    case = Case(values, keys, support, sees, (scans[-1], scans[0]), failing)
-    base = unjudged(case, starved, seconds)
+    reading = Reading(values, keys, support, sees, (scans[-1], scans[0]), failing)
+    base = unjudged(reading, starved, seconds)
     if len(failing):
-        return judge(case, base, float(tolerance))
+        return judge(reading, base, float(tolerance))
     verdict = replace(base, status=Status.PROVED, claims=("T10", *(("T13",) if sees.rule is support else ())))
     return up_to(verdict, LeakBound(0.0, 0.0), float(tolerance)) if tolerance else verdict
 

@@ -14,6 +14,11 @@ from .entries import Entries
 STRIP = 1 << 20  # elements per strip of columns, so that memory does not grow with the number of positions
 
 
+def per_strip(size: int, strips: int = 1) -> int:
+    """How many things of `size` elements are taken at a time: what some strips hold, and at least one."""
+    return max(1, strips * STRIP // max(1, size))
+
+
 # -- columns of exact numbers -----------------------------------------------------------------------------------------
 
 
@@ -36,7 +41,7 @@ class Columns:
 
     def strips(self, order: np.ndarray) -> Iterator[np.ndarray]:
         """The columns of `order`, some at a time."""
-        wide = max(1, STRIP // max(1, len(self.block)))
+        wide = per_strip(len(self.block))
         for start in range(0, len(order), wide):
             yield order[start : start + wide]
 
@@ -66,7 +71,7 @@ class Columns:
         mantissa, exponent = _split(part)
         least, most = (int(exponent.min()), int(exponent.max())) if exponent.size else (0, 0)
         powers = np.array([pow(2, e, p) for e in range(least, most + 1)], np.int64)
-        return (mantissa % p) * powers[exponent - least] % p
+        return np.asarray((mantissa % p) * powers[exponent - least] % p)
 
     @cached_property
     def constant(self) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from .visible import Visible
 from .witness import ProjectionWitness
 
 if TYPE_CHECKING:
+    from .finite_bias import Hidden
     from .leak import Decider
 
 SHOWN = 1 << 16  # entries up to which a verdict keeps the whole pattern, for its picture
@@ -35,7 +36,7 @@ EXPONENTIAL = "the softmax subtracts the largest score, and exp is rounded corre
 
 
 @dataclass(frozen=True)
-class Case:
+class Reading:
     """Everything that a check has read: projections, who may use what, who sees what, and where T10 fails."""
 
     values: Entries
@@ -81,70 +82,79 @@ class Case:
         return find_leak(question, self.decider, self.scans[1].highest)
 
 
-@dataclass
-class Findings:
-    """What the questions of a case gave, before it is put into a verdict."""
+@dataclass(frozen=True)
+class Answers:
+    """What the questions gave: a leak, or why each is safe all the same.
 
-    witness: ProjectionWitness | None = None
-    by_cancellation: list[tuple[Question, Question]] = field(default_factory=list)  # in whole, and without hidden slots
-    hidden: list[tuple[Question, Any]] = field(default_factory=list)
+    `cancelled` are questions in which terms cancel, whole and without the slots that a bias hides; `hidden` are those
+    that a finite bias answers, and how.
+    """
+
+    witness: ProjectionWitness | None
+    cancelled: Sequence[tuple[Question, Question]]
+    hidden: Sequence[tuple[Question, Hidden]]
 
 
-def judge(case: Case, base: Verdict, tolerance: float) -> Verdict:
+def judge(reading: Reading, base: Verdict, tolerance: float) -> Verdict:
     """The verdict on a head that fails the support criterion: the exact one, query by query."""
     start = time.perf_counter()
-    found = Findings()
-    for question in case.questions():
-        witness = case.leak(question)
-        if witness is None:
-            found.by_cancellation.append((question, question))
-        elif not _hide(case, question, found):
-            found.witness = _loudest(case, question, witness)
-            break
+    answers = _ask(reading)
     seconds = time.perf_counter() - start
-    bound = leak_bound(case.questions(), case.keys, case.values, case.scans, every_entry=tolerance > 0)
+    bound = leak_bound(reading.questions(), reading.keys, reading.values, reading.scans, every_entry=tolerance > 0)
     base = replace(base, leak_bound=bound)
-    if found.witness is not None:
-        return _refuted(case, base, found.witness, bound, tolerance, seconds)
-    verdict = _conditional(case, base, found, seconds)
+    if answers.witness is not None:
+        return _refuted(base, answers.witness, bound, tolerance, seconds)
+    verdict = _conditional(reading, base, answers, seconds)
     return up_to(verdict, bound, tolerance) if tolerance else verdict
 
 
-def _hide(case: Case, question: Question, found: Findings) -> bool:
-    """Whether slots with a finite bias hide the leak once their weight is 0; then the question is conditional."""
+def _ask(reading: Reading) -> Answers:
+    """T11 for every question, until one leaks and no bias hides it."""
+    cancelled: list[tuple[Question, Question]] = []
+    hidden: list[tuple[Question, Hidden]] = []
+    for question in reading.questions():
+        witness = reading.leak(question)
+        if witness is None:
+            cancelled.append((question, question))
+            continue
+        found = _hide(reading, question)
+        if found is None:
+            return Answers(_loudest(reading, question, witness), cancelled, hidden)
+        way, rest = found
+        hidden.append((question, way))
+        if reading.offending(rest).any():
+            cancelled.append((question, rest))
+    return Answers(None, cancelled, hidden)
+
+
+def _hide(reading: Reading, question: Question) -> tuple[Hidden, Question] | None:
+    """Slots whose finite bias hides the leak once their weight is 0, and the question without them; None: no such."""
     if question.bias is None:
-        return False
+        return None
     from .finite_bias import ways_to_hide
 
-    for hidden in ways_to_hide(question, case.offending(question)):
-        kept = np.setdiff1d(np.arange(len(question.slots)), hidden.members)
-        rest = case.within(question, kept)
-        supported = not case.offending(rest).any()
-        if supported or case.leak(rest) is None:
-            found.hidden.append((question, hidden))
-            if not supported:
-                found.by_cancellation.append((question, rest))
-            return True
-    return False
+    for way in ways_to_hide(question, reading.offending(question)):
+        rest = reading.within(question, np.setdiff1d(np.arange(len(question.slots)), way.members))
+        if not reading.offending(rest).any() or reading.leak(rest) is None:
+            return way, rest
+    return None
 
 
-def _loudest(case: Case, question: Question, witness: ProjectionWitness) -> ProjectionWitness:
+def _loudest(reading: Reading, question: Question, witness: ProjectionWitness) -> ProjectionWitness:
     """A witness among the slots with the largest bias, which no other slot can drown, if they leak by themselves."""
     if question.bias is None:
         return witness
     from .counterexample import Head
 
-    top = case.leak(case.within(question, question.bias == question.bias.max()))
+    top = reading.leak(reading.within(question, question.bias == question.bias.max()))
     if top is None:
         return witness
-    head = Head(case.keys, case.values, question.slots, question.bias)
+    head = Head(reading.keys, reading.values, question.slots, question.bias)
     whole = head.witness(top.query, top.position, top.keys, top.values)
     return whole if whole.differs() else witness
 
 
-def _refuted(
-    case: Case, base: Verdict, witness: ProjectionWitness, bound: LeakBound, tolerance: float, seconds: float
-) -> Verdict:
+def _refuted(base: Verdict, witness: ProjectionWitness, bound: LeakBound, tolerance: float, seconds: float) -> Verdict:
     start = time.perf_counter()
     if not witness.replay():
         raise AssertionError(
@@ -188,20 +198,20 @@ def up_to(verdict: Verdict, bound: LeakBound, tolerance: float, witness: Project
     )
 
 
-def _conditional(case: Case, base: Verdict, found: Findings, seconds: float) -> Verdict:
+def _conditional(reading: Reading, base: Verdict, answers: Answers, seconds: float) -> Verdict:
     """Safe by cancellation (T11), or safe while finite biases hide what leaks, or both."""
     conditions: list[Condition] = []
     assumptions = list(base.assumptions)
-    claims = (["T10"] if found.hidden or base.details["safe_queries"] else []) + ["T11"] * bool(found.by_cancellation)
+    claims = (["T10"] if answers.hidden or base.details["safe_queries"] else []) + ["T11"] * bool(answers.cancelled)
     evidence = Evidence("exact", True, "exact criterion (T11) over the rationals: every identity holds", seconds)
-    if found.hidden:
-        conditions += _hiding_conditions(case, found.hidden)
+    if answers.hidden:
+        conditions += _hiding_conditions(reading, answers.hidden)
         assumptions.append(EXPONENTIAL)
         evidence = Evidence(
             "exact", True, "T10 and T11 over the rationals, without the slots that a bias hides", seconds
         )
-    if found.by_cancellation:
-        conditions.append(_real_arithmetic(case, found.by_cancellation))
+    if answers.cancelled:
+        conditions.append(_real_arithmetic(reading, answers.cancelled))
         assumptions.append(REAL)
     return replace(
         base,
@@ -213,33 +223,33 @@ def _conditional(case: Case, base: Verdict, found: Findings, seconds: float) -> 
     )
 
 
-def _real_arithmetic(case: Case, cases: list[tuple[Question, Question]]) -> Condition:
+def _real_arithmetic(reading: Reading, cancelled: Sequence[tuple[Question, Question]]) -> Condition:
     from .counterexample import Head
     from .rounding import breaking_input, candidates, representable
 
     witness = None
-    for whole, kept in cases[:4]:
-        head = Head(case.keys, case.values, kept.slots, kept.bias)
-        keys, values = case.decider.columns(kept.slots)
-        witness = breaking_input(kept, head, case.dtype, candidates(kept, keys, values))
+    for whole, kept in cancelled[:4]:
+        head = Head(reading.keys, reading.values, kept.slots, kept.bias)
+        keys, values = reading.decider.columns(kept.slots)
+        witness = breaking_input(kept, head, reading.dtype, candidates(kept, keys, values))
         if witness is not None and whole is not kept:  # the head has the hidden slots, too: they must weigh nothing
-            every = Head(case.keys, case.values, whole.slots, whole.bias)
-            told = every.witness(witness.query, witness.position, witness.keys, witness.values, case.dtype)
-            witness = told if representable(told, case.dtype) and told.outputs == witness.outputs else None
+            every = Head(reading.keys, reading.values, whole.slots, whole.bias)
+            told = every.witness(witness.query, witness.position, witness.keys, witness.values, reading.dtype)
+            witness = told if representable(told, reading.dtype) and told.outputs == witness.outputs else None
         if witness is not None:
             break
-    count = sum(len(whole.queries) for whole, _ in cases)
+    count = sum(len(whole.queries) for whole, _ in cancelled)
     queries = "1 query is" if count == 1 else f"{count} queries are"
     return Condition(f"real arithmetic: {queries} safe because terms cancel, which rounding can undo", witness)
 
 
-def _hiding_conditions(case: Case, hidden: list[tuple[Question, Any]]) -> list[Condition]:
+def _hiding_conditions(reading: Reading, hidden: Sequence[tuple[Question, Hidden]]) -> list[Condition]:
     """One condition for each kind of hiding, with the inputs that break it for the tightest of them."""
     from .counterexample import Head
     from .finite_bias import breaking_witness, condition
 
     conditions: list[Condition] = []
-    kinds: dict[tuple[Any, ...], list[tuple[Question, Any]]] = {}
+    kinds: dict[tuple[Any, ...], list[tuple[Question, Hidden]]] = {}
     for question, way in hidden:
         kinds.setdefault((tuple(question.slots[way.members].tolist()), way.gap), []).append((question, way))
     for pairs in kinds.values():
@@ -249,21 +259,21 @@ def _hiding_conditions(case: Case, hidden: list[tuple[Question, Any]]) -> list[C
             queries=np.concatenate([q.queries for q, _ in pairs]),
             horizons=np.concatenate([q.horizons for q, _ in pairs]),
         )
-        head = Head(case.keys, case.values, question.slots, question.bias)
-        values, keys = case.values.block(question.slots), case.keys.block(question.slots)
+        head = Head(reading.keys, reading.values, question.slots, question.bias)
+        values, keys = reading.values.block(question.slots), reading.keys.block(question.slots)
         broken = breaking_witness(question, head, way, values, keys) if len(conditions) < 8 else None
-        conditions.append(Condition(condition(way, several, case.dtype), broken))
+        conditions.append(Condition(condition(way, several, reading.dtype), broken))
     return conditions
 
 
 # -- what every verdict says ------------------------------------------------------------------------------------------
 
 
-def unjudged(case: Case, starved: np.ndarray, seconds: float) -> Verdict:
+def unjudged(reading: Reading, starved: np.ndarray, seconds: float) -> Verdict:
     """What is known once T10 has been asked: a verdict of PROVED where nothing fails, and what every verdict shares."""
-    values, boundary = case.values, case.support.boundary
+    values, boundary = reading.values, reading.support.boundary
     r, n = values.shape
-    same = case.keys is case.values
+    same = reading.keys is reading.values
     reasons = []
     if values.guessed:
         reasons.append(
@@ -274,7 +284,7 @@ def unjudged(case: Case, starved: np.ndarray, seconds: float) -> Verdict:
         assumptions.append(STARVED)
     if boundary.forbids_own_position:
         assumptions.append(ELSEWHERE)
-    failed = len(case.failing)
+    failed = len(reading.failing)
     detail = "support criterion (T10): " + (
         f"{failed} of {boundary.queries} queries see a slot that reads a forbidden position"
         if failed
@@ -290,42 +300,42 @@ def unjudged(case: Case, starved: np.ndarray, seconds: float) -> Verdict:
         starved=Runs.of(starved),
         queries=boundary.queries,
         boundary=boundary,
-        details=_details(case),
+        details=_details(reading),
         versions=versions_of("numpy"),
-        input_hash=_hash(case),
+        input_hash=_hash(reading),
     )
 
 
-def _details(case: Case) -> dict[str, Any]:
+def _details(reading: Reading) -> dict[str, Any]:
     """Shapes, reading and, for small inputs, who reads and who sees what, as runs: what a picture needs."""
     from ..spans import spans_of
 
-    r, n = case.values.shape
+    r, n = reading.values.shape
     details: dict[str, Any] = {
         "slots": r,
         "positions": n,
-        "layout": case.values.layout,
-        "dtype": case.dtype,
-        "safe_queries": case.support.boundary.queries - len(case.failing),
+        "layout": reading.values.layout,
+        "dtype": reading.dtype,
+        "safe_queries": reading.support.boundary.queries - len(reading.failing),
     }
-    small = max(r * n, r * case.sees.queries) <= SHOWN
-    if small and case.values.where == case.keys.where == "host":
+    small = max(r * n, r * reading.sees.queries) <= SHOWN
+    if small and reading.values.where == reading.keys.where == "host":
 
         def pattern(rows: np.ndarray) -> list[Any]:
             return [[list(run) for run in spans_of(np.flatnonzero(row))] for row in rows]
 
-        details["reads_values"] = pattern(case.values.block() != 0)
-        details["reads_keys"] = pattern(case.keys.block() != 0)
-        details["seen_by"] = pattern(case.sees.sees(np.arange(case.sees.queries)).T)
+        details["reads_values"] = pattern(reading.values.block() != 0)
+        details["reads_keys"] = pattern(reading.keys.block() != 0)
+        details["seen_by"] = pattern(reading.sees.sees(np.arange(reading.sees.queries)).T)
     return details
 
 
-def _hash(case: Case) -> str:
+def _hash(reading: Reading) -> str:
     """SHA-256 of the entries, or of the scan's block extremes and ends where the entries are many or elsewhere."""
     digest = hashlib.sha256()
-    matrices = [case.values] if case.keys is case.values else [case.values, case.keys]
+    matrices = [reading.values] if reading.keys is reading.values else [reading.values, reading.keys]
     whole = all(m.where == "host" and getattr(m.data, "nbytes", 0) <= HASHED for m in matrices)
-    for m, found in zip(matrices, case.scans[::-1], strict=False):
+    for m, found in zip(matrices, reading.scans[::-1], strict=False):
         digest.update(f"{m.shape} {m.dtype};".encode())
         if whole and m.is_exact:
             digest.update(" ".join(map(str, m.data.ravel())).encode())

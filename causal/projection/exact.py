@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..boundary import Boundary
-from .columns import STRIP, Columns, enough_primes
+from .columns import Columns, enough_primes, per_strip
 from .entries import Entries
 from .support import NEVER
 
@@ -138,7 +138,7 @@ def open_thresholds(question: Question, E: Columns, F: Columns) -> np.ndarray:
     if not len(moving_keys) or not len(moving_values):
         return np.zeros(0, np.int64)
     d = np.unique(question.horizons)
-    return d[(moving_values.min() <= d) & (d < moving_keys.max())]
+    return np.asarray(d[(moving_values.min() <= d) & (d < moving_keys.max())])
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ def _single_pairs(b: Basis, first: Any, second: Any, late: np.ndarray, soon: np.
     """Pairs whose sum no other pair has: their own product must vanish wherever rank_i ≤ d < rank_j."""
     if not len(late) or not len(soon):
         return None
-    step = max(1, STRIP // max(len(late), len(soon)))
+    step = per_strip(max(len(late), len(soon)))
     for start in range(0, len(first), step):
         s, u = first[start : start + step], second[start : start + step]
         last = np.where(b.keys[s] != b.keys[u], late[None, :], -1)
@@ -307,7 +307,7 @@ def _classes_of_pairs(
     rows, columns = np.flatnonzero(open_pairs.any(axis=1)), np.flatnonzero(open_pairs.any(axis=0))
     open_pairs = open_pairs[np.ix_(rows, columns)]
     keys, values = b.keys[:, rows], b.values[:, columns]
-    step = max(1, (4 * STRIP) // max(1, open_pairs.size))
+    step = per_strip(open_pairs.size, strips=4)
     carried = np.zeros(open_pairs.shape, np.int64)  # the unfinished class at the end of the last strip
     for start in range(0, len(first), step):
         stop = min(len(first), start + step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .columns import STRIP, Columns
+from .columns import Columns, per_strip
 from .counterexample import Head, keys_witness, telling_columns, values_witness
 from .entries import Entries
 from .exact import Leak, Question, keys_leak, open_thresholds, values_leak
@@ -89,7 +89,7 @@ def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: 
 
 def _first_read(F: Entries, slots: np.ndarray, forbidden: np.ndarray) -> int | None:
     """The first forbidden position that some of the slots read, or, far out, the first that the first slot reads."""
-    near = np.flatnonzero(forbidden)[: max(1, STRIP // len(slots))]
+    near = np.flatnonzero(forbidden)[: per_strip(len(slots))]
     hits = np.asarray(F.block(slots, near) != 0, bool).any(axis=0)
     if hits.any():
         return int(near[hits.argmax()])

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..verdict import LeakBound
-from .columns import STRIP
+from .columns import per_strip
 from .entries import Entries
 from .exact import Question
 from .support import BLOCK, NEVER, Scan
@@ -48,15 +48,14 @@ def leak_bound(
 def _from_entries(
     slots: np.ndarray, forbidden: np.ndarray, E: Entries, F: Entries, distance: float
 ) -> tuple[float, float]:
-    columns = np.flatnonzero(forbidden)
-    largest = max((abs(x).max() for x in _strips(F, slots, columns)), default=0)
-    spread = max(((x.max(axis=0) - x.min(axis=0)).max() for x in _strips(E, slots, columns)), default=0)
+    columns, wide = np.flatnonzero(forbidden), per_strip(len(slots))
+    largest = max((abs(x).max() for x in _strips(F, slots, columns, wide)), default=0)
+    spread = max(((x.max(axis=0) - x.min(axis=0)).max() for x in _strips(E, slots, columns, wide)), default=0)
     return _up(largest, 0), _product(spread, distance, len(forbidden))
 
 
-def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray, size: int = STRIP) -> Iterator[np.ndarray]:
-    """These rows and columns, so many entries at a time, as float64 or Fractions."""
-    wide = max(1, size // len(slots))
+def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray, wide: int) -> Iterator[np.ndarray]:
+    """These rows and columns, `wide` columns at a time, as float64 or Fractions."""
     for start in range(0, len(columns), wide):
         block = entries.block(slots, columns[start : start + wide])
         yield block if block.dtype == object else block.astype(np.float64)
@@ -75,7 +74,7 @@ def _distance(F: Entries, slots: np.ndarray) -> float:
         return _up(max(gaps, default=0), 0)
     pairwise = k * k * n <= MOST_PAIRS
     apart, ranges, sizes = np.zeros((k, k)), 0.0, np.zeros(k)
-    for f in _strips(F, slots, np.arange(n), BLOCK):
+    for f in _strips(F, slots, np.arange(n), max(1, BLOCK // len(slots))):
         if pairwise:
             for s in range(k - 1):
                 apart[s, s + 1 :] += np.abs(f[s + 1 :] - f[s]).sum(axis=1)

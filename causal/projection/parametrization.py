@@ -30,7 +30,7 @@ def safe_support(visible: Any, n: int, boundary: Boundary | None = None) -> np.n
 
     r = np.asarray(visible).shape[-1] if not hasattr(visible, "slots") else visible.slots
     kept = nearest_safe_projection(np.ones((r, n)), layout="slots-first", visible=visible, boundary=boundary)
-    return np.asarray(kept) != 0
+    return np.asarray(np.asarray(kept) != 0)
 
 
 def keep_safe(module: torch.nn.Module, name: str, support: Any) -> torch.nn.Module:

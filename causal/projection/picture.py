@@ -115,6 +115,7 @@ def _sees_panel(axes: Any, sees: np.ndarray) -> None:
 
 
 def _reach_panel(axes: Any, verdict: Verdict, reaches: np.ndarray) -> None:
+    assert verdict.boundary is not None
     forbidden = ~verdict.boundary.to_array()
     _cells(axes, np.where(reaches, 2, 0) + forbidden, [WHITE, FORBIDDEN, READ, LEAK])
     axes.set_xlabel("position j")

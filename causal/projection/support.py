@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...libraries import library
 from ..boundary import Boundary
 from .entries import Entries, to_host
 
@@ -44,8 +45,7 @@ def scan_all(matrices: list[Entries], rank: np.ndarray | None = None) -> list[Sc
     """
     pending = {k: _dask_parts(m, rank) for k, m in enumerate(matrices) if m.where == "dask"}
     if pending:
-        import dask
-
+        dask = library("dask", "a Dask array")
         done = dask.compute({k: [part for _, _, part in parts] for k, parts in pending.items()})[0]
         pending = {k: [(s, j, part) for (s, j, _), part in zip(pending[k], done[k], strict=True)] for k in pending}
     scans = []
@@ -173,8 +173,7 @@ def _scan_generic(x: Any, rank: np.ndarray | None) -> Scan:
 
 def _dask_parts(entries: Entries, rank: np.ndarray | None) -> list[tuple[int, int, Any]]:
     """(first slot, first position, delayed Scan) of every chunk."""
-    import dask
-
+    dask = library("dask", "a Dask array")
     data = entries.data
     parts = []
     starts = [np.cumsum([0, *chunks[:-1]]) for chunks in data.chunks]
@@ -259,10 +258,10 @@ class Support:
     def readable(self, queries: Any, slots: Any = slice(None)) -> np.ndarray:
         """Whether query t may use all that slot s reads; boolean (len(queries), len(slots))."""
         if self.readable_matrix is not None:
-            return self.readable_matrix[queries][:, slots]
+            return np.asarray(self.readable_matrix[queries][:, slots])
         horizon = self.boundary.horizon
         assert horizon is not None
-        fits = self.highest[slots][None, :] <= horizon[queries][:, None]
+        fits: np.ndarray = self.highest[slots][None, :] <= horizon[queries][:, None]
         if self.boundary.query_group is not None:
             group = self._groups[slots][None, :]
             fits &= (group == self.boundary.query_group[queries][:, None]) | (group == -1)

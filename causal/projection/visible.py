@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError
-from ..boundary import Boundary
+from ..boundary import Align, Boundary
 from ..spans import Runs
 from .entries import to_host
 from .support import NOTHING, Support, chunks
@@ -85,12 +85,13 @@ class SafeMask:
                 latest[queries] = np.where(shown, self.support.highest[None, :], NOTHING).max(axis=1, initial=NOTHING)
         if self.boundary.is_chain:
             ordered = np.sort(ranks)
-            return np.searchsorted(ordered, horizon, side="right") - np.searchsorted(ordered, latest, side="right")
+            newer = np.searchsorted(ordered, horizon, side="right") - np.searchsorted(ordered, latest, side="right")
+            return np.asarray(newer)
         # Packed documents: positions of the own document up to the horizon, after the latest one read.
         assert self.boundary.position_group is not None
         assert self.boundary.query_group is not None
         start = np.searchsorted(self.boundary.position_group, self.boundary.query_group)
-        return horizon - np.maximum(latest, start - 1)
+        return np.asarray(horizon - np.maximum(latest, start - 1))
 
     def _staleness_of(self, t: int) -> int:
         allowed = np.flatnonzero(self.boundary.allowed_row(t))
@@ -268,5 +269,5 @@ def boundary_of(given: np.ndarray | SafeMask | str | None, boundary: Boundary | 
     if boundary is None and queries is not None and queries > n:
         problem = f"has {queries} queries, more than n = {n} positions"
         raise ArgumentError("visible", problem, "pass a boundary that says what each may see", mentions=("boundary",))
-    align = "end" if mask is None else mask.parameters.get("align", "end")
+    align: Align = "end" if mask is None else mask.parameters.get("align", "end")
     return Boundary.resolve(boundary, n, queries, align)

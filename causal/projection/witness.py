@@ -63,7 +63,7 @@ class Ratio:
         value = self.rational
         if value is not None:
             return str(value) if value.denominator < 10**6 else f"{float(value):.17g}"
-        return self.ball(128).str(12, radius=False)
+        return str(self.ball(128).str(12, radius=False))
 
 
 @dataclass(frozen=True, eq=False)
