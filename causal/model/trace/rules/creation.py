@@ -1,15 +1,21 @@
-"""Fresh tensors: constants, and memory that nobody has written yet."""
+"""PyTorch's operations that make fresh tensors (see `transfer.creation`)."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..domain import FIXED, PLAIN, VARIES, ZERO, Shadow, join_all, uniform
+from ..domain import PLAIN, ZERO, Shadow, uniform
 from ..registry import names, rule
+from ..transfer import creation
 from ..transfer.elementwise import known
+
+if TYPE_CHECKING:
+    from ..calls import TorchCall
+
+
+def shape_of(call: TorchCall) -> tuple[int, ...]:
+    """The output's shape; the target's where an operation returns nothing."""
+    return tuple((call.value if call.value is not None else call["self"].value).shape)
 
 
 @rule(
@@ -21,39 +27,35 @@ from ..transfer.elementwise import known
     ),
     sees_sign=False,
 )
-def constant(call: Any) -> Any:
-    """Numbers that depend on no tensor, or on all elements of the tensors that give the ends."""
-    lo, hi = join_all(o.shadow for o in call.operands())
-    fixed = all(o.shadow.is_fixed for o in call.operands())
-    return uniform(tuple(call.value.shape), FIXED if fixed else VARIES, lo, hi)
+def constant(call: TorchCall) -> Shadow:
+    """Numbers between ends, which may be tensors."""
+    return creation.constant(tuple(call.value.shape), [o.shadow for o in call.operands()])
 
 
 @rule("aten.zero_", sees_sign=False, overlaps=True)
 @rule("aten.zeros", "aten.zeros_like", "aten.new_zeros", "aten._efficientzerotensor", sees_sign=False)
-def zeros(call: Any) -> Shadow:
+def zeros(call: TorchCall) -> Shadow:
     """Exact zeros, whatever the tensor that lends its shape holds."""
-    return uniform(_shape(call), ZERO)
+    return uniform(shape_of(call), ZERO)
 
 
 @rule("aten.ones", "aten.ones_like", "aten.new_ones", sees_sign=False)
-def ones(call: Any) -> Shadow:
+def ones(call: TorchCall) -> Shadow:
     """Ones."""
-    return uniform(_shape(call), PLAIN)
+    return uniform(shape_of(call), PLAIN)
 
 
 @rule("aten.full", "aten.full_like", "aten.new_full", sees_sign=False)
-def full(call: Any) -> Shadow:
+def full(call: TorchCall) -> Shadow:
     """One number throughout."""
-    s = known(call, call["fill_value"])
-    return uniform(_shape(call), int(s.kind.reshape(-1)[0]))
+    return creation.filled(shape_of(call), known(call, call["fill_value"]))
 
 
 @rule("aten.fill_", sees_sign=False, carries=True, overlaps=True)
 @rule("aten.fill", sees_sign=False)
-def fill(call: Any) -> Shadow:
+def fill(call: TorchCall) -> Shadow:
     """One number throughout, a Python number or an element."""
-    s = known(call, call["value"])
-    return uniform(call["self"].shape, *(int(a.reshape(-1)[0]) for a in (s.kind, s.lo, s.hi)))
+    return creation.filled(call["self"].shape, known(call, call["value"]))
 
 
 @rule(
@@ -64,14 +66,9 @@ def fill(call: Any) -> Shadow:
     ),
     sees_sign=False,
 )
-def uninitialised(call: Any) -> Shadow:
-    """Memory that nobody has written: a kernel out of our sight may fill it, so it may depend on everything."""
-    shape = _shape(call)
-    return uniform(shape, VARIES, 0, call.tracer.last) if math.prod(shape) else uniform(shape, FIXED)
-
-
-def _shape(call: Any) -> tuple[int, ...]:
-    return tuple((call.value if call.value is not None else call["self"].value).shape)
+def uninitialised(call: TorchCall) -> Shadow:
+    """Memory that nobody has written."""
+    return creation.unwritten(call, shape_of(call))
 
 
 @rule(
@@ -83,64 +80,45 @@ def _shape(call: Any) -> tuple[int, ...]:
     ),
     sees_sign=False,
 )
-def noise(call: Any) -> Shadow:
-    """Random draws that read no data: they depend on nothing, and their value is not known."""
-    call.noise()
-    return uniform(_shape(call), VARIES)
+def noise(call: TorchCall) -> Shadow:
+    """Random draws that read no data."""
+    return creation.drawn(call, shape_of(call))
 
 
-@rule(
-    "aten.bernoulli", "aten.bernoulli_", "aten.poisson", "aten.normal", "aten.binomial", "aten._standard_gamma",
-    sees_sign=False,
-)  # fmt: skip
-def noise_from(call: Any) -> Shadow:
+@rule("aten.bernoulli", "aten.bernoulli_", "aten.normal", sees_sign=False)
+def noise_from(call: TorchCall) -> Shadow:
     """A draw whose distribution is read from tensors, element by element."""
-    call.noise(steered=call.name in ("aten.poisson", "aten.binomial", "aten._standard_gamma"))
-    shape = _shape(call)
-    parameters = [o for o in call.operands() if call.name != "aten.bernoulli_" or o is not call["self"]]
-    if not parameters:
-        return uniform(shape, VARIES)
-    from ..domain import join_intervals
+    parameters = [o.shadow for o in call.operands() if call.name != "aten.bernoulli_" or o is not call["self"]]
+    return creation.drawn(call, shape_of(call), parameters)
 
-    lo, hi = join_intervals([o.shadow for o in parameters], len(shape))
-    return Shadow(shape, lo, hi, np.zeros((1,) * len(shape), np.uint8))
+
+@rule("aten.poisson", "aten.binomial", "aten._standard_gamma", sees_sign=False)
+def steered_noise_from(call: TorchCall) -> Shadow:
+    """Draws that take as many random numbers as the values of their parameters ask for."""
+    return creation.drawn(call, shape_of(call), [o.shadow for o in call.operands()], steered=True)
 
 
 @rule("aten.rrelu_with_noise", "aten.rrelu_with_noise_", sees_sign=False)
-def random_slope(call: Any) -> tuple[Shadow, Shadow]:
+def random_slope(call: TorchCall) -> tuple[Shadow, Shadow]:
     """The output and the noise that it writes: each element reads its own, whose sign decides whether it draws."""
-    call.noise(steered=True)
-    x = call["self"].shadow
-    result = Shadow(x.shape, x.lo, x.hi, np.zeros((1,) * len(x.shape), np.uint8))
+    x = call["self"]
+    result = creation.drawn(call, x.shape, [x.shadow], steered=True)
     return result, result
 
 
 @rule("aten._sample_dirichlet", sees_sign=False)
-def simplex(call: Any) -> Shadow:
+def simplex(call: TorchCall) -> Shadow:
     """Each row of the last axis is drawn as one."""
-    call.noise(steered=True)
-    s = call["self"].shadow
-    lo, hi = s.lo.min(-1, keepdims=True), s.hi.max(-1, keepdims=True)
-    return Shadow(tuple(call.value.shape), lo, hi, np.zeros((1,) * len(s.shape), np.uint8))
+    return creation.drawn_by_rows(call, tuple(call.value.shape), call["self"].shadow, steered=True)
 
 
 @rule("aten.multinomial", sees_sign=False)
-def multinomial(call: Any) -> Shadow:
+def multinomial(call: TorchCall) -> Shadow:
     """Each draw of a row reads the whole row of weights."""
-    call.noise()
-    s = call["self"].shadow
-    return Shadow(
-        tuple(call.value.shape),
-        s.lo.min(-1, keepdims=True),
-        s.hi.max(-1, keepdims=True),
-        np.zeros((1,) * len(s.shape), np.uint8),
-    )
+    return creation.drawn_by_rows(call, tuple(call.value.shape), call["self"].shadow)
 
 
 @rule("aten.native_dropout", sees_sign=False)
-def native_dropout(call: Any) -> tuple[Shadow, Shadow]:
-    """The input times a random mask: the interval of the input; zeros stay zeros. The mask depends on nothing."""
-    call.noise()
-    x = call["input"].shadow
-    kind = np.where(x.kind == ZERO, np.uint8(ZERO), np.where(x.kind >= FIXED, np.uint8(VARIES), np.uint8(VARIES)))
-    return Shadow(x.shape, x.lo, x.hi, kind), uniform(x.shape, VARIES)
+def native_dropout(call: TorchCall) -> tuple[Shadow, Shadow]:
+    """The input times a random mask, and the mask."""
+    return creation.dropout(call, call["input"].shadow)

@@ -224,8 +224,12 @@ def select(
     run: Context, condition: Operand, a: Operand | Number, b: Operand | Number, shape: tuple[int, ...]
 ) -> Shadow:
     """`condition ? a : b`: where the condition is a constant, only what it selects; otherwise all three."""
+    return chosen(run, condition, condition.known(), known(run, a), known(run, b), shape)
+
+
+def chosen(run: Context, condition: Operand, c: Shadow, x: Shadow, y: Shadow, shape: tuple[int, ...]) -> Shadow:
+    """`select` of shadows; `c` is what the condition holds, in a form that broadcasts to `shape`."""
     axes = len(shape)
-    c, x, y = condition.known(), known(run, a), known(run, b)
     k = align(c.kind, axes)
     fixed, false = k >= FIXED, k == ZERO
     true = fixed & ~false
@@ -238,11 +242,11 @@ def select(
         kind = np.where(same, np.uint8(certain), kind)
         if certain == ZERO and same.any():
             run.zeros_used()  # +0 on one side and −0 on the other
-    for chosen, where in ((x, true), (y, false)):
+    for side, where in ((x, true), (y, false)):
         if where.any():
-            lo = np.where(where, align(chosen.lo, axes), lo)
-            hi = np.where(where, align(chosen.hi, axes), hi)
-            kind = np.where(where, align(chosen.kind, axes), kind)
+            lo = np.where(where, align(side.lo, axes), lo)
+            hi = np.where(where, align(side.hi, axes), hi)
+            kind = np.where(where, align(side.kind, axes), kind)
     if fixed.any():
         run.values_used(condition)
     return assemble(shape, lo, hi, kind)

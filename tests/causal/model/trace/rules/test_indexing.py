@@ -45,12 +45,16 @@ CONSTANT = {
         x.gather(0, at(x, I)),
         torch.take_along_dim(x, at(x, I), 0),
         x.gather(1, torch.tensor([[0], [1], [2], [3], [0], [1]])),
+        x[0, 0].gather(0, torch.tensor([0, 0])),
+        x[0].gather(0, torch.tensor(1)),
     ],
     "index_select": lambda x: [
         x.index_select(0, I),
         x.index_select(1, I[1:]),
         F.embedding(I, x),
         x[0, 0].index_select(0, torch.tensor([0])),
+        x.index_select(1, torch.tensor(2)),
+        F.embedding(torch.tensor(2), x),
     ],
     "take": lambda x: x.take(torch.tensor([0, 0])),
     "masked_select": lambda x: [x.masked_select(MASK), x[MASK.nonzero(as_tuple=True)]],
@@ -58,6 +62,8 @@ CONSTANT = {
         torch.zeros_like(x).scatter(0, at(x, I), x),
         x.scatter(0, at(x, I), 0.0),
         x.scatter(0, at(x, I), C),
+        x.scatter(0, at(x, I)[:0, 0], C),
+        x.scatter(1, at(x, I)[1:, :1], C),
     ],
     "scatter_add": lambda x: [
         C.scatter_add(0, at(x, I), x),
@@ -84,6 +90,7 @@ DATA = {
     "index by data and a constant": lambda x: x.reshape(6, 2, 2)[I, :, index(x, 2)[:3]],
     "gather by data": lambda x: [x.gather(0, at(x, index(x))), x.gather(1, index(x, 4)[:, None])],
     "look-up": lambda x: [F.embedding(index(x, 5), TABLE), x.index_select(0, index(x)), F.one_hot(index(x), 6)],
+    "look-up of one": lambda x: x.index_select(1, index(x, 4)[2]),
     "bags": lambda x: [
         F.embedding_bag(index(x, 5).reshape(3, 2), TABLE),
         F.embedding_bag(index(x, 5), TABLE, torch.tensor([0, 2])),
