@@ -7,5 +7,5 @@ from typing import Any
 
 
 def is_new(tensor: Any) -> bool:
-    """Whether a tensor was made since `gc.freeze()`, which `doors.watched` calls."""
+    """Whether a tensor was made since `gc.freeze()`, which `escapes.watched` calls."""
     return any(o is tensor for o in gc.get_objects())

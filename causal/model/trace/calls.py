@@ -6,19 +6,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
-from .domain import BIG, BIG_MASK, FIXED, NEGINF, PLAIN, ZERO, Shadow, align, compress
-from .memory import Geometry
+from .domain import FIXED, NEGINF, Array, Shadow, align, compress
+from .ledger import Ledger
 from .pytree import leaves
-from .records import MaskCondition
 from .schema import Info
-
-if TYPE_CHECKING:
-    from .tracer import Tracer
+from .shadows import Shadows, geometry_of, look, shape_of
 
 NOISE = "random draws are the same in every run"
 STREAMS = "each element of a draw that takes as many random numbers as its values ask for has a stream of its own"
@@ -27,38 +24,41 @@ STREAMS = "each element of a draw that takes as many random numbers as its value
 class TorchOperand:
     """A tensor argument of the call at hand (see `registry.Operand`)."""
 
-    __slots__ = ("_tracer", "memory", "shadow", "shape", "value")
+    __slots__ = ("_ledger", "_shadows", "memory", "shadow", "shape", "value")
 
-    def __init__(self, tracer: Tracer, tensor: torch.Tensor) -> None:
-        self._tracer, self.value = tracer, tensor
+    def __init__(self, shadows: Shadows, ledger: Ledger, tensor: torch.Tensor) -> None:
+        self._shadows, self._ledger, self.value = shadows, ledger, tensor
         self.shape = shape_of(tensor)
-        self.memory = tracer.memory_of(tensor)
-        self.shadow = tracer.shadow_of(tensor)
+        self.memory = shadows.memory_of(tensor)
+        self.shadow = shadows.of(tensor)
 
     def known(self) -> Shadow:
         """The shadow with every constant looked at."""
         if (self.shadow.kind == FIXED).any():
-            self.shadow = look(self.shadow, self.value, self._tracer.finite_masks)
+            self.shadow = look(self.shadow, self.value, self._shadows.finite_masks)
             if (self.shadow.kind >= NEGINF).any():
-                self._tracer.values_of(self.memory)
+                self._ledger.values_of(self.memory)
             if self.memory is not None and not self.memory.exposed:
                 self.memory.remember(geometry_of(self.value), self.shadow)
         return self.shadow
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Array:
         """The numbers of the concrete run, on the host; formats that NumPy lacks become float64."""
         value = self.value.detach().resolve_conj().resolve_neg().cpu()
         try:
-            return value.numpy()  # type: ignore[no-any-return]
+            return value.numpy()
         except TypeError:
-            return value.double().numpy()  # type: ignore[no-any-return]
+            return value.double().numpy()
 
 
 class TorchCall:
     """One call of an operation (see `registry.Call`)."""
 
-    def __init__(self, tracer: Tracer, info: Info, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        self.tracer, self.info, self.args, self.kwargs = tracer, info, args, kwargs
+    def __init__(
+        self, shadows: Shadows, ledger: Ledger, info: Info, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        self.shadows, self.ledger = shadows, ledger
+        self.info, self.args, self.kwargs = info, args, kwargs
         self.name = info.name
         self.value: Any = None
         self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
@@ -81,7 +81,7 @@ class TorchCall:
         if isinstance(value, torch.Tensor):
             found = self._operands.get(id(value))
             if found is None:
-                found = self._operands[id(value)] = TorchOperand(self.tracer, value)
+                found = self._operands[id(value)] = TorchOperand(self.shadows, self.ledger, value)
             return found
         if isinstance(value, (list, tuple)):
             return [self._wrap(v) for v in value]
@@ -95,6 +95,35 @@ class TorchCall:
             )
             self._flat = list(found)
         return self._flat
+
+    def raw(self, name: str) -> Any:
+        """The argument as the program gave it, None where it gave none."""
+        if name in self.kwargs:
+            return self.kwargs[name]
+        where = self.info.positions[name]
+        return self.args[where] if where < len(self.args) else None
+
+    def sources(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The parameters whose zeros make the zeros of the results, and those whose values make their constants."""
+        zeros: frozenset[str] = frozenset()
+        values: frozenset[str] = frozenset()
+        for memory in (o.memory for o in self.operands() if self.shadows.stored and o.memory is not None):
+            zeros, values = zeros | memory.sources, values | memory.valued
+        return (zeros, values) if self.info.facts.zero_from_zero else (frozenset(), zeros | values)
+
+    def signed(self) -> bool:
+        """Whether a zero among the results may have either sign: 0 · x is −0 for x < 0."""
+        killed = self.killed and not all(o.shadow.is_fixed for o in self.operands())
+        return killed or any(o.memory is not None and o.memory.signed for o in self.operands())
+
+    def steers(self, operand: TorchOperand) -> bool:
+        """Whether the operand's values decide how large the results are, where any do."""
+        facts = self.info.facts
+        if facts.shaped_by_masks:
+            given = self[facts.shaped_by_masks]
+            among = operand in given if isinstance(given, list) else operand is given
+            return among and operand.value.dtype in (torch.bool, torch.uint8)
+        return not facts.shaped_by or operand is self[facts.shaped_by]
 
     def replay(self, *arrays: Any) -> Any:
         """The same operation with the tensor arguments replaced, in order, by `arrays` (torch tensors)."""
@@ -112,25 +141,32 @@ class TorchCall:
     @property
     def finite_masks(self) -> bool:
         """Whether large negative numbers may stand in for −∞."""
-        return self.tracer.finite_masks
+        return self.shadows.finite_masks
 
     @property
     def last(self) -> int:
         """The largest rank of the chosen input."""
-        return self.tracer.last
+        return self.shadows.last
+
+    @property
+    def tracer(self) -> Shadows:
+        """The old name of the store, for rules that are still to move."""
+        return self.shadows
+
+    def assign(self, operand: TorchOperand, shadow: Shadow) -> None:
+        """The operation writes this into an operand, although its schema does not say so."""
+        self.shadows.assign(operand.value, shadow)
 
     def zeros_used(self, *operands: TorchOperand) -> None:
         """Zeros of these operands removed a dependency."""
         self.killed = True
         for operand in operands:
-            if operand.memory is not None:
-                self.tracer.parameter_zeros |= operand.memory.sources
-                self.tracer.parameter_values |= operand.memory.valued
+            self.ledger.zeros_of(operand.memory)
 
     def values_used(self, *operands: TorchOperand) -> None:
         """The outputs' dependencies rest on what these operands hold, zero or not."""
         for operand in operands:
-            self.tracer.values_of(operand.memory)
+            self.ledger.values_of(operand.memory)
 
     def masked_zero(
         self, where: np.ndarray, constant: float | None = None, value: Any = None, alone: bool = False
@@ -142,14 +178,14 @@ class TorchCall:
         """
         if value is None:
             value = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
-        if not self.tracer.finite_masks or not where.any() or not isinstance(value, torch.Tensor):
+        if not self.finite_masks or not where.any() or not isinstance(value, torch.Tensor):
             return np.zeros((1,) * max(where.ndim, 1), bool)
         where = np.broadcast_to(align(where, value.dim()), value.shape)
         nonzero = torch.from_numpy(where.copy()).to(value.device) & (value != 0)
         if bool(nonzero.any()):
             where = where & ~nonzero.cpu().numpy()
         if where.any():
-            self.tracer.mask_condition(self.info.name, value.dtype, constant, alone)
+            self.finite_mask(value, constant, alone)
         return compress(where)
 
     def masked_below(self, scores: TorchOperand, masked: np.ndarray, axes: Sequence[int]) -> bool:
@@ -162,8 +198,12 @@ class TorchCall:
         if not bool(((value <= best - 104) | ~where | (best == -math.inf)).all()):
             return False
         result = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
-        self.tracer.mask_condition(self.info.name, result.dtype, None)
+        self.finite_mask(result)
         return True
+
+    def finite_mask(self, result: torch.Tensor, constant: float | None = None, alone: bool = False) -> None:
+        """A large finite number stood in for −∞: records the condition, in the number format of `result`."""
+        self.ledger.finite_mask(self.name, str(result.dtype).removeprefix("torch."), constant, alone)
 
     def must_be_finite(self, operand: TorchOperand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only."""
@@ -171,67 +211,19 @@ class TorchCall:
         if value.is_floating_point() and not bool(value.isfinite().all()):
             where = torch.from_numpy(np.array(operand.shadow.kind < FIXED)).to(value.device)
             if bool((~value.isfinite() & where).any()):
-                self.tracer.broken(self.info.name)
+                self.ledger.broken(self.name)
 
     def nonzero_denominator(self) -> None:
         """An exact 0 is divided by a value that is taken not to be 0; records the condition."""
-        operation = self.tracer.operation(self.info.name)
-        text = f"the denominator at {operation.line} is never 0"
-        self.tracer.conditions.setdefault(
-            ("nonzero-denominator", operation.line), MaskCondition("nonzero-denominator", operation, text)
-        )
+        self.ledger.nonzero_denominator(self.name)
 
     def starved(self, rows: np.ndarray) -> None:
         """Softmax rows (boolean, any shape) in which nothing is visible."""
         if rows.any():
-            operation = self.tracer.operation(self.info.name)
-            self.tracer.starved.setdefault((operation.name, operation.module, operation.line), (operation, rows))
+            self.ledger.starved(self.name, rows)
 
     def noise(self, steered: bool = False) -> None:
         """The outputs hold fresh random numbers; `steered`: as many were drawn as the values asked for."""
-        self.tracer.assumptions.setdefault(NOISE)
+        self.ledger.assume(NOISE)
         if steered:
-            self.tracer.assumptions.setdefault(STREAMS)
-
-
-def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
-    """The tensor's shape; () for a nested one, which has none."""
-    return () if tensor.is_nested else tuple(tensor.shape)
-
-
-def geometry_of(tensor: torch.Tensor) -> Geometry:
-    """Where a tensor lies in its storage."""
-    return Geometry(
-        int(tensor.storage_offset()), tuple(tensor.shape), tensor.stride(), tensor.element_size(), str(tensor.dtype)
-    )
-
-
-def look(shadow: Shadow, value: torch.Tensor, finite_masks: bool) -> Shadow:
-    """The shadow with its constants looked at: PLAIN, ZERO, NEGINF or BIG instead of FIXED."""
-    value = value.detach().resolve_conj().resolve_neg()
-    repeated = [a for a in range(value.dim()) if value.stride(a) == 0 and value.shape[a] > 1]
-    for a in repeated:
-        value = value.narrow(a, 0, 1)
-    kinds = np.full(tuple(value.shape), PLAIN, np.uint8)
-    if value.numel():
-        zero = value == 0
-        if bool(zero.any()):
-            kinds[zero.cpu().numpy()] = ZERO
-        if value.is_floating_point():
-            low = value <= BIG_MASK
-            if bool(low.any()):
-                if finite_masks:
-                    kinds[low.cpu().numpy()] = BIG
-                kinds[(value == -math.inf).cpu().numpy()] = NEGINF
-    return Shadow(shadow.shape, shadow.lo, shadow.hi, compress(np.where(shadow.kind == FIXED, kinds, shadow.kind)))
-
-
-def cast(shadow: Shadow, old: torch.dtype, new: torch.dtype) -> Shadow:
-    """The shadow after a change of type: constants are looked at again unless they are 0."""
-    kind = shadow.kind
-    if new.is_floating_point and old.is_floating_point:
-        return shadow
-    keep = (kind <= 0) | (kind == ZERO) | (kind == FIXED)
-    return Shadow(
-        shadow.shape, shadow.lo, shadow.hi, np.where(keep, kind, np.where(kind >= FIXED, np.uint8(FIXED), np.uint8(0)))
-    )
+            self.ledger.assume(STREAMS)

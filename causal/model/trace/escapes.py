@@ -1,7 +1,7 @@
 """The doors from tensors to the rest of Python that do not dispatch, and what runs out of sight.
 
 While a model is traced, reading a tensor's values without a dispatched operation (`.numpy()`, `.tolist()`, a raw
-pointer), and handing work to another thread (where the mode does not see it), report to the tracer. Compiled
+pointer), and handing work to another thread (where the mode does not see it), report to the exits. Compiled
 functions run eagerly.
 """
 
@@ -25,7 +25,8 @@ import torch.utils._python_dispatch
 import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
 
-from .tracer import PLAIN_TYPES, Tracer
+from .exits import Exits
+from .shadows import PLAIN_TYPES
 
 WINDOWS = ("numpy", "__array__", "__dlpack__", "data_ptr", "const_data_ptr")  # what they give shows later writes, too
 DOORS = (*WINDOWS, "tolist", "__repr__", "__format__", "__reduce_ex__")
@@ -53,9 +54,9 @@ class Constructors(TorchFunctionMode):
     `torch.tensor([x[0], x[1]])` and the legacy constructors stop the dispatch modes while they do it.
     """
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, exits: Exits) -> None:
         super().__init__()
-        self.tracer = tracer
+        self.exits = exits
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         """Report, then call."""
@@ -64,16 +65,16 @@ class Constructors(TorchFunctionMode):
             with torch.nn.attention.sdpa_kernel(FUSED):
                 return func(*args, **(kwargs or {}))
         if name in NUMBERS:
-            self.tracer.read_in_python([args[0]], f"Tensor.{name}()")
+            self.exits.read_in_python([args[0]], f"Tensor.{name}()")
         elif name == "tensor_split":  # the places to split at are read through a raw pointer
-            self.tracer.read_in_python([*args[1:], *(kwargs or {}).values()], f"Tensor.{name}()")
+            self.exits.read_in_python([*args[1:], *(kwargs or {}).values()], f"Tensor.{name}()")
         elif name in FROM_LISTS:
             given = [*args, *(kwargs or {}).values()]
             lists = [v for v in given if not isinstance(v, torch.Tensor)]
             if name in ("__getitem__", "__setitem__"):  # a tuple of tensors is an index, a list of them a constructor
                 lists = [v for index in lists for v in (index if isinstance(index, tuple) else [index])]
                 lists = [v for v in lists if not isinstance(v, torch.Tensor)]
-            self.tracer.read_in_python(lists, f"{name}() of a list of tensors")
+            self.exits.read_in_python(lists, f"{name}() of a list of tensors")
         return func(*args, **(kwargs or {}))
 
 
@@ -90,55 +91,52 @@ def _plainly_causal(
 
 
 @contextmanager
-def watched(tracer: Tracer) -> Iterator[None]:
-    """While it is open, the doors report to the tracer, and tensors made during the run can be told from older ones."""
+def watched(exits: Exits) -> Iterator[None]:
+    """While it is open, the doors report to the ledger, and tensors made during the run can be told from older ones."""
     patches: list[tuple[Any, str, Any]] = []
 
-    def watch(owner: Any, name: str, report: Callable[..., None], inside: int = 0) -> None:
-        """Before the call, `report` is given its arguments; `inside` is 1 where what the call does is PyTorch's own."""
+    def watch(owner: Any, name: str, report: Callable[..., None], inside: bool = False) -> None:
+        """Before the call, `report` is given its arguments; `inside`: what the call does is PyTorch's own."""
         original = getattr(owner, name, None)
         if original is None:  # not in this release of PyTorch
             return
 
         def through(*args: Any, **kwargs: Any) -> Any:
             report(*args)
-            tracer.busy += inside
-            try:
+            with exits.busy() if inside else nullcontext():
                 return original(*args, **kwargs)
-            finally:
-                tracer.busy -= inside
 
         patches.append((owner, name, through))
 
     def unseen(owner: Any, name: str, what: str) -> None:
-        watch(owner, name, lambda *_: tracer.out_of_sight(what))
+        watch(owner, name, lambda *_: exits.out_of_sight(what))
 
     def door(name: str) -> Callable[..., None]:
-        return lambda tensor, *_: tracer.escaped(tensor, f"Tensor.{name}()", name in WINDOWS)
+        return lambda tensor, *_: exits.escaped(tensor, f"Tensor.{name}()", name in WINDOWS)
 
     def text(function: Any, *_: Any) -> None:
         if any(f"aten::{word}(" in str(function.inlined_graph) for word in TEXT):
-            tracer.out_of_sight("the text of a value in TorchScript")
+            exits.out_of_sight("the text of a value in TorchScript")
 
     def suppressing(by: int) -> Callable[..., None]:
         def count(*_: Any) -> None:
-            tracer.suppressing += by
+            exits.suppressing += by
 
         return count
 
     def modes_off() -> None:
         if not sys._getframe(2).f_code.co_filename.endswith("_tensor_str.py"):  # printing, which a door reports
-            tracer.out_of_sight("operations with the dispatch modes switched off")
+            exits.out_of_sight("operations with the dispatch modes switched off")
 
     def get_state() -> torch.Tensor:
         state = torch.default_generator.get_state()
-        tracer.memory_of(state, literal=True)
+        exits.shadows.memory_of(state, literal=True)
         return state
 
     def left_aligned(src: torch.Tensor, mask: torch.Tensor) -> bool:
-        if not tracer.shadow_of(mask).is_fixed:
+        if not exits.shadows.of(mask).is_fixed:
             return left_aligned_by_torch(src, mask)
-        tracer.assumptions.setdefault(NESTED)
+        exits.ledger.assume(NESTED)
         return False
 
     left_aligned_by_torch = torch._nested_tensor_from_mask_left_aligned
@@ -159,7 +157,7 @@ def watched(tracer: Tracer) -> Iterator[None]:
     watch(contextlib.suppress, "__enter__", suppressing(1))
     watch(contextlib.suppress, "__exit__", suppressing(-1))
     for module in (torch, torch.random):
-        watch(module, "set_rng_state", lambda state: tracer.read_in_python([state], "set_rng_state()"))
+        watch(module, "set_rng_state", lambda state: exits.read_in_python([state], "set_rng_state()"))
         patches.append((module, "get_rng_state", get_state))
     # Modules leave their fused path when they see a function mode; ours must not change what the model does.
     patches.append((torch.overrides, "has_torch_function", _overridden))
@@ -206,7 +204,7 @@ def eager() -> Iterator[None]:
     def plain(model: Any = None, **_: Any) -> Any:
         return (lambda f: f) if model is None else model
 
-    torch.compile = plain  # type: ignore[assignment]
+    torch.compile = plain
     try:
         with stance("force_eager") if stance is not None else nullcontext():
             yield

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .calls import TorchOperand
     from .registry import Facts
 
-RAISED = (RuntimeError, IndexError, ValueError, TypeError, ZeroDivisionError, torch.linalg.LinAlgError)
+RAISED = (RuntimeError, IndexError, ValueError, TypeError, ZeroDivisionError, torch.linalg.LinAlgError)  # type: ignore[attr-defined]
 TORCH = os.path.dirname(torch.__file__) + os.sep  # its handlers clean up and raise again
 
 

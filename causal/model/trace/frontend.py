@@ -2,8 +2,8 @@
 
 A `TorchDispatchMode` (`tracer`) sees each operation below autograd, after composite operations were taken apart. The
 concrete operation runs as always; the rule then says what its outputs depend on. Shadows are kept per storage
-(`memory`), so views and in-place writes need no replay. What leaves the tensors (`doors`) is recorded: nothing that
-was read out of data ever becomes a constant.
+(`shadows`, `memory`), so views and in-place writes need no replay. What leaves the tensors (`exits`, `escapes`) is
+recorded (`ledger`): nothing that was read out of data ever becomes a constant.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ except ImportError as error:  # pragma: no cover
 
 from . import rules as families  # noqa: F401  (registers the rules)
 from .escapes import Constructors, eager, watched
+from .exits import Exits
+from .ledger import Ledger
 from .rules.attention import KERNELS
+from .shadows import Shadows
 from .tracer import Tracer
 
 
@@ -42,12 +45,15 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Flow | None =
     order = _order(ranks, chosen.shape[subject.sequence_axis])
     modules = modules_of(subject.model)
     places = Places([("", module) for module in modules])
-    tracer = Tracer(int(order.max(initial=0)), policy, places, flow)
+    last = int(order.max(initial=0))
+    ledger = Ledger(places, last)
+    shadows = Shadows(ledger, last, policy)
+    exits = Exits(ledger, shadows)
     for module in modules:
         for name, parameter in module.named_parameters():
-            _note(tracer.parameters, name, parameter)
+            _note(shadows.parameters, name, parameter)
         for name, buffer in module.named_buffers():
-            _note(tracer.buffers, name, buffer)
+            _note(shadows.buffers, name, buffer)
     args, kwargs, copies = _copied(subject)
     for original, tensor in copies.items():
         if original == id(chosen):
@@ -56,8 +62,8 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Flow | None =
             shadow = uniform(tensor.shape)
         else:
             shadow = uniform(tensor.shape, FIXED)
-        tracer.assign(tensor, shadow)
-        memory = tracer.memory_of(tensor)
+        shadows.assign(tensor, shadow)
+        memory = shadows.memory_of(tensor)
         if memory is not None:
             memory.written = False
     started = time.perf_counter()
@@ -66,31 +72,29 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Flow | None =
         stack.enter_context(places)
         stack.enter_context(torch.no_grad())
         stack.enter_context(eager())
-        stack.enter_context(watched(tracer))
-        stack.enter_context(Constructors(tracer))
-        stack.enter_context(tracer)
+        stack.enter_context(watched(exits))
+        stack.enter_context(Constructors(exits))
+        stack.enter_context(Tracer(ledger, shadows, exits, policy.rules, flow))
         value = subject.model(*args, **kwargs)
         found = [(path, t) for path, t in leaves(value) if isinstance(t, torch.Tensor)]
-        outputs = tuple(Output(path, t, tracer.shadow_of(t)) for path, t in found)
+        outputs = tuple(Output(path, t, shadows.of(t)) for path, t in found)
     if flow is not None:
-        flow.outputs = [m.node if (m := tracer.memory_of(o.value)) is not None else -1 for o in outputs]
+        flow.outputs = [m.node if (m := shadows.memory_of(o.value)) is not None else -1 for o in outputs]
     others = [t for original, t in copies.items() if original != id(chosen)]
     return Trace(
         outputs,
-        unknown=tuple(tracer.unknown.values()),
-        reads=tuple(tracer.reads.values()),
-        conditions=tuple(tracer.conditions.values()),
-        breaches=tuple(tracer.breaches.values()),
-        parameter_zeros=tuple(sorted(tracer.parameter_zeros)),
-        parameter_values=tuple(sorted(tracer.parameter_values)),
+        unknown=tuple(ledger.unknown.values()),
+        reads=tuple(ledger.reads.values()),
+        conditions=tuple(ledger.conditions.values()),
+        breaches=tuple(ledger.breaches.values()),
+        parameter_zeros=tuple(sorted(ledger.parameter_zeros)),
+        parameter_values=tuple(sorted(ledger.parameter_values)),
         starved=tuple(
-            (op, int(row))
-            for op, rows in tracer.starved.values()
-            for row in np.unique(np.nonzero(rows.squeeze(-1))[-1])
+            (op, int(row)) for op, rows in ledger.rows.values() for row in np.unique(np.nonzero(rows.squeeze(-1))[-1])
         ),
-        written=_written(tracer, modules, copies.values()),
-        assumptions=_assumptions(tracer, subject, policy, list(copies.values()), others),
-        operations=dict(tracer.counts),
+        written=_written(shadows, modules, copies.values()),
+        assumptions=_assumptions(ledger, subject, policy, list(copies.values()), others),
+        operations=dict(ledger.counts),
         seconds=time.perf_counter() - started,
     )
 
@@ -121,7 +125,7 @@ def _copied(subject: Subject) -> tuple[list[Any], dict[str, Any], dict[int, torc
 
 
 def _assumptions(
-    tracer: Tracer,
+    ledger: Ledger,
     subject: Subject,
     policy: Policy,
     inputs: Sequence[torch.Tensor],
@@ -134,19 +138,19 @@ def _assumptions(
         "thread that was running before takes part",
         f"shapes as run: {', '.join(str(tuple(t.shape)) for t in inputs)}, with positions along axis "
         f"{subject.sequence_axis}",
-        *tracer.assumptions,
+        *ledger.assumptions,
     ]
-    if FUSED & set(tracer.counts):
+    if FUSED & set(ledger.counts):
         said.append(
             "the fused path of nn.MultiheadAttention, taken without gradients, computes what its plain path does"
         )
-    if "aten._safe_softmax" in tracer.counts or any(k in tracer.counts for k in KERNELS):
+    if "aten._safe_softmax" in ledger.counts or any(k in ledger.counts for k in KERNELS):
         said.append("fused kernels of scaled_dot_product_attention compute what its math path does")
     if policy.others == "given" and others:
         said.append("the other inputs keep the values given")
     elif not all(_real(t) for t in others):
         said.append("the other inputs of whole numbers and truth values keep the values given")
-    if any(r.source == "parameters" for r in tracer.reads.values()):
+    if any(r.source == "parameters" for r in ledger.reads.values()):
         said.append("the program takes the route that the stored parameters and the random draws give")
     return tuple(said)
 
@@ -184,16 +188,16 @@ def _chosen(subject: Subject) -> torch.Tensor:
     return chosen
 
 
-def _written(tracer: Tracer, modules: Sequence[torch.nn.Module], copies: Iterable[torch.Tensor]) -> tuple[str, ...]:
+def _written(shadows: Shadows, modules: Sequence[torch.nn.Module], copies: Iterable[torch.Tensor]) -> tuple[str, ...]:
     """Names of what the run wrote data into: parameters and buffers of the model, and "input"."""
     names = []
     for module in modules:
         for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-            memory = tracer.memory_of(tensor)
-            if memory is not None and memory.written and tracer.shadow_of(tensor).depends:
+            memory = shadows.memory_of(tensor)
+            if memory is not None and memory.written and shadows.of(tensor).depends:
                 names.append(name)
     for tensor in copies:
-        memory = tracer.memory_of(tensor)
+        memory = shadows.memory_of(tensor)
         if memory is not None and memory.written:
             names.append("input")
     return tuple(dict.fromkeys(names))

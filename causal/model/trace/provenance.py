@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from .domain import Shadow
+from .records import Chain, Operation
 
 
 class Flow:
@@ -16,13 +16,13 @@ class Flow:
 
     def __init__(self, closed: np.ndarray, position: int) -> None:
         self.closed, self.position, self.n = closed, position, len(closed)
-        self.operations: list[Any] = []
+        self.operations: list[Operation] = []
         self.before: list[list[int]] = []
         self.marked: list[bool] = []
         self.passed_over: list[bool] = []
         self.outputs: list[int] = []
 
-    def add(self, operation: Any, before: Iterable[int], shadows: Sequence[Shadow], carries: bool) -> int:
+    def add(self, operation: Operation, before: Iterable[int], shadows: Sequence[Shadow], carries: bool) -> int:
         """A new operation, the nodes that it reads, the shadows of what it wrote, and whether it only carries."""
         self.operations.append(operation)
         self.before.append(sorted(b for b in before if b >= 0))
@@ -67,10 +67,8 @@ class Flow:
             own = mine if own is None else own | mine
         return own
 
-    def chain(self, output: int) -> Any:
+    def chain(self, output: int) -> Chain:
         """The chain from the operation where marked positions enter to the output."""
-        from .records import Chain
-
         start = self.outputs[output]
         if start < 0 or not self.marked[start]:
             return Chain(self.position, None, (), ())

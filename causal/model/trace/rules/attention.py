@@ -157,7 +157,7 @@ def _hidden(call: Any, mask: Any, queries: int, keys: int) -> Array:
     true = (s.kind >= FIXED) & (s.kind != ZERO) if _is_bool(mask) else s.kind == NEGINF
     call.values_used(mask)
     if (s.kind == BIG).any() and not _is_bool(mask):  # exact in the fused path; conditional in the plain one
-        call.tracer.mask_condition(call.name, mask.value.dtype, None)
+        call.finite_mask(mask.value)
         true = true | (s.kind == BIG)
     if len(s.shape) == 2:
         given = call["mask_type"] if call.has("mask_type") else None

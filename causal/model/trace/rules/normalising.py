@@ -72,7 +72,7 @@ def batch_norm(call: Any) -> Any:
     out, after, statistic = _batch_norm(call, training)
     if training:
         for target, shadow in zip(given(call, "running_mean", "running_var"), after, strict=True):
-            call.tracer.assign(target.value, shadow)
+            call.assign(target, shadow)
     rest = [uniform(tuple(v.shape), VARIES, 0, call.last) for v in call.value[3:]]
     return (out, *_statistics(call, statistic, call.value[1:3]), *rest)
 

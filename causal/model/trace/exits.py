@@ -1,0 +1,82 @@
+"""What leaves the tensors for Python while a model runs, each exit an entry in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import signs
+from .ledger import Ledger
+from .pytree import leaves
+from .shadows import Shadows
+
+# sequences whose elements are no tensors, or whose tensors `leaves` gives one by one
+KNOWN = (
+    torch.Tensor,
+    np.ndarray,
+    np.generic,
+    str,
+    bytes,
+    bytearray,
+    memoryview,
+    range,
+    torch.Size,
+    torch.UntypedStorage,
+)
+
+
+class Exits:
+    """The exits of one run. `suppressing`: how many `contextlib.suppress` are open."""
+
+    def __init__(self, ledger: Ledger, shadows: Shadows) -> None:
+        self.ledger, self.shadows = ledger, shadows
+        self.suppressing = 0
+        self._busy = 0
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """While it is open, an operation is under way: what happens there is not the program's doing."""
+        self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+
+    def escaped(self, tensor: torch.Tensor, how: str, window: bool) -> None:
+        """Python looks at the tensor's values; `window`: and keeps looking at its bytes."""
+        if self._busy:
+            return
+        self.ledger.read(how, [self.shadows.of(tensor)])
+        self.sign_read(how, [tensor])
+        memory = self.shadows.memory_of(tensor)
+        self.ledger.values_of(memory)
+        if memory is not None and window:
+            memory.exposed = True
+
+    def read_in_python(self, values: Any, how: str) -> None:
+        """A constructor takes numbers out of tensors that lie in Python lists, which dispatches nothing."""
+        if self._busy:
+            return
+        found = [v for _, v in leaves(values)]
+        tensors = [v for v in found if isinstance(v, torch.Tensor)]
+        if tensors:
+            self.ledger.read(how, [self.shadows.of(t) for t in tensors])
+            self.sign_read(how, tensors)
+            for t in tensors:
+                self.ledger.values_of(self.shadows.memory_of(t))
+        if any(hasattr(v, "__len__") and hasattr(v, "__getitem__") and not isinstance(v, KNOWN) for v in found):
+            self.ledger.unseen(f"{how}, through a sequence of its own kind")
+
+    def out_of_sight(self, how: str) -> None:
+        """Something runs where the dispatch mode does not see it."""
+        if not self._busy:
+            self.ledger.unseen(how)
+
+    def sign_read(self, how: str, tensors: Sequence[torch.Tensor]) -> None:
+        """Python sees the signs of the zeros in these tensors."""
+        if any(signs.is_open(t, self.shadows.of(t), self.shadows.memory_of(t)) for t in tensors):
+            self.ledger.unseen(f"{how} of a zero whose sign is open")

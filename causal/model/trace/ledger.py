@@ -1,0 +1,111 @@
+"""What a run found on its way: reads, conditions, breaches, and the parameters that its results rest on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from .domain import Array, Shadow, join_all
+from .location import Places
+from .memory import Memory
+from .records import MaskCondition, Operation, Read
+
+# below minus this, the exponential of a number is 0
+MARGINS = {"float64": 746.0}
+# the same where each output follows from its own input: a row of a small format is summed in float32, where less counts
+ALONE = {**MARGINS, "bfloat16": 94.0, "float16": 18.0}
+
+
+class Ledger:
+    """The entries of one run, each kind under its first place in the program."""
+
+    def __init__(self, places: Places, last: int) -> None:
+        self.places, self.last = places, last
+        self.counts: Counter[str] = Counter()
+        self.unknown: dict[tuple[str, str, str], Operation] = {}
+        self.reads: dict[tuple[str, str, str, str], Read] = {}
+        self.breaches: dict[tuple[str, str, str], Operation] = {}
+        self.conditions: dict[tuple[str, str], MaskCondition] = {}
+        self.rows: dict[tuple[str, str, str], tuple[Operation, Array]] = {}
+        self.parameter_zeros: frozenset[str] = frozenset()
+        self.parameter_values: frozenset[str] = frozenset()
+        self.assumptions: dict[str, None] = {}
+
+    def operation(self, name: str, detail: str = "") -> Operation:
+        """The operation at hand, with the place where it stands."""
+        return Operation(name, self.places.module(), self.places.line(), detail)
+
+    def without_rule(self, name: str, detail: str = "") -> None:
+        """An operation of which nothing is known but what it reads."""
+        operation = self.operation(name, detail)
+        self.unknown.setdefault((operation.name, operation.module, operation.line), operation)
+
+    def read(self, how: str, shadows: Sequence[Shadow]) -> None:
+        """Values with these shadows leave the tensors."""
+        if all(s.is_fixed for s in shadows):
+            return
+        lo, hi = join_all(shadows)
+        operation = self.operation(how)
+        found = Read(operation, "input", lo, hi) if hi >= lo else Read(operation, "parameters")
+        self.reads.setdefault((operation.name, operation.module, operation.line, found.source), found)
+
+    def unseen(self, how: str) -> None:
+        """Something that the run cannot follow, which may read all there is."""
+        operation = self.operation(how)
+        self.reads.setdefault((how, operation.module, operation.line, "input"), Read(operation, "input", 0, self.last))
+
+    def broken(self, name: str) -> None:
+        """This run breaks the assumption that numbers are finite, just where a rule rests on it."""
+        operation = self.operation(name)
+        self.breaches.setdefault((operation.name, operation.module, operation.line), operation)
+
+    def starved(self, name: str, rows: Array) -> None:
+        """Softmax rows (boolean, any shape) in which nothing is visible."""
+        operation = self.operation(name)
+        self.rows.setdefault((operation.name, operation.module, operation.line), (operation, rows))
+
+    def assume(self, sentence: str) -> None:
+        """A proof from this run rests on it."""
+        self.assumptions.setdefault(sentence)
+
+    # -- parameters -------------------------------------------------------------------------------------------------
+
+    def zeros_of(self, memory: Memory | None) -> None:
+        """A dependency was removed by zeros in this memory: by those of the parameters that they were made of."""
+        if memory is not None:
+            self.parameter_zeros |= memory.sources
+            self.parameter_values |= memory.valued
+
+    def values_of(self, memory: Memory | None) -> None:
+        """What was found rests on the constants in this memory: on the parameters that they were made of."""
+        if memory is not None:
+            self.parameter_values |= memory.sources | memory.valued
+
+    # -- conditions -------------------------------------------------------------------------------------------------
+
+    def finite_mask(self, name: str, dtype: str, constant: float | None, alone: bool = False) -> None:
+        """A masked entry counted as 0 because a large finite number stood in for −∞; `dtype` as in "float32"."""
+        operation = self.operation(name)
+        margin = (ALONE if alone else MARGINS).get(dtype, 104.0)
+        text = f"in {name} at {operation.line}{f' ({operation.module})' if operation.module else ''}, "
+        if not alone:
+            text += f"in every row some visible score exceeds every masked score by more than {margin:g} ({dtype})"
+        elif name == "aten.relu":
+            text += "every masked value is at most 0"
+        elif name == "aten.exp":
+            text += f"every masked value is below −{margin:g} ({dtype})"
+        else:
+            text += f"every masked value is so low that the result is exactly 0 ({dtype})"
+        if constant is not None:
+            text += f"; the mask adds or sets {constant:g}"
+        self.conditions.setdefault(
+            ("finite-mask", text), MaskCondition("finite-mask", operation, text, constant, margin, dtype)
+        )
+
+    def nonzero_denominator(self, name: str) -> None:
+        """An exact 0 is divided by a value that is taken not to be 0."""
+        operation = self.operation(name)
+        text = f"the denominator at {operation.line} is never 0"
+        self.conditions.setdefault(
+            ("nonzero-denominator", operation.line), MaskCondition("nonzero-denominator", operation, text)
+        )

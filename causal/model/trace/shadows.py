@@ -1,0 +1,173 @@
+"""What every tensor of a run depends on: the shadow of each storage, found by any tensor that lies in it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+from .age import is_new
+from .domain import BIG, BIG_MASK, FIXED, NEGINF, PLAIN, VARIES, ZERO, Shadow, coarsen, compress, uniform
+from .ledger import Ledger
+from .memory import Geometry, Memory
+from .policy import Policy
+
+PLAIN_TYPES = {torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.nn.Parameter)}
+
+
+class Shadows:
+    """The shadows of one run in which ranks go up to `last`.
+
+    `stored`, `finite_masks`: what the policy says of parameters and of masks. `parameters`, `buffers`: the names of the
+    model's own, by the address of their storage.
+    """
+
+    def __init__(self, ledger: Ledger, last: int, policy: Policy) -> None:
+        self.ledger, self.last = ledger, last
+        self.stored, self.finite_masks = policy.parameters == "stored", policy.finite_masks
+        self.parameters: dict[int, str] = {}
+        self.buffers: dict[int, str] = {}
+        self._memories: dict[int, tuple[StorageWeakRef, Memory]] = {}
+        self._purge_at = 256
+
+    def memory_of(self, tensor: torch.Tensor, made: bool = False, literal: bool = False) -> Memory | None:
+        """The shadow of the tensor's storage; None for tensors without one (sparse, meta, wrappers of others).
+
+        Where the storage is new: `made`, an operation that was seen made it, and its shadow is written next;
+        `literal`, it holds numbers from Python.
+        """
+        if tensor.is_nested or (type(tensor) is not torch.Tensor and is_traceable_wrapper_subclass(tensor)):
+            return None
+        try:
+            storage = tensor.untyped_storage()
+        except (NotImplementedError, RuntimeError):
+            return None
+        found = self._memories.get(storage._cdata)
+        if found is None:
+            if made:
+                memory = Memory(storage.nbytes())
+            else:
+                memory = self._first_seen(tensor, storage._cdata, storage.nbytes(), literal)
+            # bytes that PyTorch may not move belong to NumPy, a file or another library, who may read or change them
+            memory.exposed = not storage.resizable()
+            self._keep(storage, memory)
+            return memory
+        memory = found[1]
+        if memory.nbytes != storage.nbytes():  # resized behind our back
+            memory.nbytes, memory.base, memory.flat, memory.views = storage.nbytes(), None, None, {}
+            memory.everywhere = uniform((), 0, 0, self.last)
+        return memory
+
+    def _first_seen(self, tensor: torch.Tensor, address: int, nbytes: int, literal: bool) -> Memory:
+        """A parameter, a constant from before the run, or something that an operation out of sight made."""
+        name = self.parameters.get(address)
+        if name is None and (isinstance(tensor, torch.nn.Parameter) or (tensor.requires_grad and tensor.is_leaf)):
+            name = "a parameter outside the modules"
+        memory = Memory(nbytes, dtype=str(tensor.dtype))
+        if name is not None:
+            memory.everywhere = uniform((), FIXED if self.stored else 0)
+            memory.sources = frozenset([name]) if self.stored else frozenset()
+        elif literal or address in self.buffers or not is_new(tensor):
+            memory.everywhere = uniform((), FIXED)
+        else:
+            memory.everywhere = uniform((), 0, 0, self.last)
+            self.ledger.without_rule("a tensor of unknown origin")
+        return memory
+
+    def _keep(self, storage: torch.UntypedStorage, memory: Memory) -> None:
+        self._memories[storage._cdata] = (StorageWeakRef(storage), memory)  # type: ignore[no-untyped-call]
+        if len(self._memories) > self._purge_at:
+            self._memories = {k: v for k, v in self._memories.items() if not v[0].expired()}  # type: ignore[no-untyped-call]
+            self._purge_at = len(self._memories) + 64
+
+    def of(self, tensor: torch.Tensor) -> Shadow:
+        """What the tensor's elements depend on now."""
+        memory = self.memory_of(tensor)
+        if memory is None:
+            return uniform(shape_of(tensor), 0, 0, self.last)
+        shadow = memory.read(geometry_of(tensor))
+        return coarsen(shadow) if tensor.is_neg() else shadow  # a lazily negated view shows other constants
+
+    def assign(
+        self,
+        tensor: torch.Tensor,
+        shadow: Shadow,
+        sources: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
+        node: int = -1,
+        signed: bool = False,
+    ) -> None:
+        """The tensor's elements now have this shadow.
+
+        `sources`: the parameters whose zeros make its zeros, and those whose values make its constants. `signed`: the
+        signs of its zeros may depend on the input. `node`: the operation that wrote it, where a graph is kept.
+        """
+        assert shadow.shape == shape_of(tensor), (shadow.shape, shape_of(tensor))
+        memory = self.memory_of(tensor, made=True)
+        if memory is None:
+            return
+        if memory.exposed and not shadow.is_fixed:
+            self.ledger.unseen("a write into memory that NumPy, a file or another library may hold as well")
+        memory.write(geometry_of(tensor), shadow)
+        if bool((shadow.kind != VARIES).any()):  # else nothing that was found rests on what the parameters hold
+            memory.sources, memory.valued = memory.sources | sources[0], memory.valued | sources[1]
+        memory.signed |= signed and (tensor.is_floating_point() or tensor.is_complex())
+        memory.written = True
+        memory.node = node
+
+    def knows_view(self, tensor: torch.Tensor) -> bool:
+        """Whether the shadow of this very view need not be found by a rule."""
+        memory = self.memory_of(tensor)
+        return memory is None or geometry_of(tensor) in memory.views
+
+    def note_view(self, tensor: torch.Tensor, shadow: Shadow) -> None:
+        """A view of memory that is known, with the shadow that a rule found for it, where none was noted before."""
+        memory = self.memory_of(tensor)
+        if memory is not None and memory.everywhere is None:
+            assert shadow.shape == shape_of(tensor), (shadow.shape, shape_of(tensor))
+            memory.views.setdefault(geometry_of(tensor), shadow)
+
+
+def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
+    """The tensor's shape; () for a nested one, which has none."""
+    return () if tensor.is_nested else tuple(tensor.shape)
+
+
+def geometry_of(tensor: torch.Tensor) -> Geometry:
+    """Where a tensor lies in its storage."""
+    return Geometry(
+        int(tensor.storage_offset()), tuple(tensor.shape), tensor.stride(), tensor.element_size(), str(tensor.dtype)
+    )
+
+
+def look(shadow: Shadow, value: torch.Tensor, finite_masks: bool) -> Shadow:
+    """The shadow with its constants looked at: PLAIN, ZERO, NEGINF or BIG instead of FIXED."""
+    value = value.detach().resolve_conj().resolve_neg()
+    repeated = [a for a in range(value.dim()) if value.stride(a) == 0 and value.shape[a] > 1]
+    for a in repeated:
+        value = value.narrow(a, 0, 1)
+    kinds = np.full(tuple(value.shape), PLAIN, np.uint8)
+    if value.numel():
+        zero = value == 0
+        if bool(zero.any()):
+            kinds[zero.cpu().numpy()] = ZERO
+        if value.is_floating_point():
+            low = value <= BIG_MASK
+            if bool(low.any()):
+                if finite_masks:
+                    kinds[low.cpu().numpy()] = BIG
+                kinds[(value == -math.inf).cpu().numpy()] = NEGINF
+    return Shadow(shadow.shape, shadow.lo, shadow.hi, compress(np.where(shadow.kind == FIXED, kinds, shadow.kind)))
+
+
+def cast(shadow: Shadow, old: torch.dtype, new: torch.dtype) -> Shadow:
+    """The shadow after a change of type: constants are looked at again unless they are 0."""
+    kind = shadow.kind
+    if new.is_floating_point and old.is_floating_point:
+        return shadow
+    keep = (kind <= 0) | (kind == ZERO) | (kind == FIXED)
+    return Shadow(
+        shadow.shape, shadow.lo, shadow.hi, np.where(keep, kind, np.where(kind >= FIXED, np.uint8(FIXED), np.uint8(0)))
+    )
