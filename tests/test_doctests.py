@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import doctest
-import pkgutil
 from importlib import import_module
 
 import attnproof
 import pytest
+from modules import module_names
 from needs import need
 
 OPTIONAL = (
@@ -25,19 +25,6 @@ OPTIONAL = (
     "arch",
 )
 EXAMPLES_NEED = {"attnproof.numeric.flops": "torch", "attnproof.numeric.blocks": "dask.array"}
-FOLDERS = ("attnproof.causal", "attnproof.cli", "attnproof.numeric", "attnproof.proofs", "attnproof.symbolic")
-
-
-def module_names() -> list[str]:
-    """All modules of the package, found by folder, so that notebooks and tests beside it are left alone."""
-    found = ["attnproof", "attnproof.errors", "attnproof.lazy", "attnproof.libraries"]
-    for folder in FOLDERS:
-        package = import_module(folder)
-        found.append(folder)
-        found += [
-            m.name for m in pkgutil.walk_packages(package.__path__, f"{folder}.") if not m.name.endswith("__main__")
-        ]
-    return found
 
 
 @pytest.mark.parametrize("name", module_names())
