@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 from .lazy import face
 
-__version__ = "0.1.0"
-
 _HOMES = {
     "check_projection": "causal.projection.check",
     "assert_prefix_safe": "causal.projection.check",
@@ -35,9 +33,10 @@ _HOMES = {
     "Witness": "causal.verdict",
     "PrefixLeakError": "causal.verdict",
     "NotProvedError": "causal.verdict",
+    "__version__": "version",
 }
 
-__all__ = [*_HOMES, "__version__"]
+__all__ = list(_HOMES)
 
 if TYPE_CHECKING:
     from .causal.boundary import Boundary as Boundary
@@ -56,5 +55,6 @@ if TYPE_CHECKING:
     from .causal.verdict import Status as Status
     from .causal.verdict import Verdict as Verdict
     from .causal.verdict import Witness as Witness
+    from .version import __version__ as __version__
 else:  # a static reader must not take every name for one that a function may give
     __getattr__, __dir__ = face(__name__, _HOMES)

@@ -12,12 +12,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat as compat
 import numpy as np
 
-from ..aliases import ArrayLike
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 HALF = ("float16", "bfloat16", "half")
 CHUNK_BYTES = 1 << 24  # of one temporary block: large enough for matrix products, small beside an input

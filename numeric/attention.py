@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat as compat
 
-from ..aliases import ArrayLike
 from . import blocks
 from .arrays import LEAST_ROWS, read, rows_per_block
 from .arrays import blocks as slices
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 SHAPES = {"Q": "m d", "K": "n d", "V": "n v", "E": "r n", "F": "r n", "bias": "m r"}
 

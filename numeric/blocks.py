@@ -9,13 +9,15 @@ Dask array.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat as compat
 import numpy as np
 
-from ..aliases import ArrayLike
 from ..libraries import library
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 FAN_IN = 8
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..aliases import Array
 from .attention import compressed_attention, full_attention, slot_weights, softmax
 from .error import certified_error
+
+if TYPE_CHECKING:
+    from ..aliases import Array
 
 SMALL = 64  # positions up to which the enclosure is worth its time
 

@@ -13,13 +13,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..aliases import Array
 from . import designs
 from .encoder import Encoder, installed_text
 from .retention import leverage
+
+if TYPE_CHECKING:
+    from ..aliases import Array
 
 SENTENCES = (
     "management now expects revenue to fall sharply next quarter.",

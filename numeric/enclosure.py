@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import arb, arb_mat, ctx, fmpq
 
-from ..aliases import ArrayLike
 from ..symbolic.precision import precision
 from .arrays import host_values
 from .exact import exact_matrix, rational
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 CAP_BITS = 1 << 16
 

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..aliases import Array
 from ..libraries import library
 from .attention import softmax
+
+if TYPE_CHECKING:
+    from ..aliases import Array
 
 DOCUMENTED = """
 argparse ast asyncio calendar codecs collections concurrent.futures configparser contextlib copy csv ctypes

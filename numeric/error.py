@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import array_api_compat as compat
 from flint import arb, arb_mat, fmpq_mat
 
-from ..aliases import ArrayLike
 from ..symbolic.precision import precision
 from . import blocks
 from .arrays import has_leading, over_leading, read
@@ -17,6 +16,9 @@ from .attention import SHAPES, broadcast_lead, weight_blocks, weights_of_read
 from .enclosure import ball_scores, ball_softmax, exact_bias
 from .exact import exact_matrix
 from .spectrum import norm
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 CAP_BITS = 1 << 13
 QUERIES = 32  # rows of weights held at a time, in balls

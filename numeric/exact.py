@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from ..aliases import ArrayLike
 from .arrays import host_values
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 # -- exact entries ----------------------------------------------------------------------------------------------------
 

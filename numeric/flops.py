@@ -9,10 +9,12 @@ the count here runs attention through its plain products.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..aliases import ArrayLike
 from ..libraries import library
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 
 def counted(call: Callable[[], Any], *, plain: bool = True) -> int:

@@ -11,17 +11,19 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import array_api_compat as compat
 import numpy as np
 
-from ..aliases import ArrayLike
 from . import blocks
 from .arrays import like, read
 from .attention import SHAPES, broadcast_lead, weights_of_read
 from .passes import add, adjoint, apply, beside, column_sums, gram
 from .spectrum import norm
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 PROBES = 10
 SPREAD = 10 * math.sqrt(2 / math.pi)  # Halko, Martinsson, Tropp 2011, Lemma 4.1: fails with probability 10^−PROBES

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat as compat
 
-from ..aliases import ArrayLike
 from .attention import weight_blocks
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 
 def deflated(Q: ArrayLike, L: ArrayLike, K: ArrayLike, R: ArrayLike) -> Iterator[tuple[slice, ArrayLike]]:

@@ -7,10 +7,12 @@ are plain roundings at many digits, for looking; `balls` encloses, for proving.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..aliases import ArrayLike
 from .exact import exact_rows
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 
 def context(digits: int | None = None, *, bits: int | None = None) -> Any:

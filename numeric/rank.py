@@ -6,16 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat as compat
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
-from ..aliases import ArrayLike
 from ..symbolic.precision import precision
 from .arrays import has_leading, host_values, over_leading
 from .exact import exact_matrix, exact_rows
 from .spectrum import mixing_spectrum
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 CAP_BITS = 1 << 13
 PRIMES = ((1 << 61) - 1, 4611686018427387847, 9223372036854775783)

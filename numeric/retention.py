@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import array_api_compat as compat
 from flint import ctx, fmpq, fmpq_mat
 
-from ..aliases import ArrayLike
 from ..symbolic.precision import precision
 from . import blocks
 from .arrays import blocks as slices
@@ -17,6 +16,9 @@ from .arrays import has_leading, over_leading, read, rows_per_block
 from .enclosure import singular_values
 from .exact import exact_matrix
 from .spectrum import Factor, factor, thin
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 SHAPES = {"F": "r n"}
 

@@ -11,11 +11,12 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..aliases import ArrayLike
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 KINDS = ("full", "fused", "compressed")
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import array_api_compat as compat
 import numpy as np
 
-from ..aliases import ArrayLike
 from . import blocks
 from .attention import compressed_attention, full_attention, slot_weights
 from .enclosure import ball_attention, ball_compressed, sharpen
 from .optimum import projection_error, truncation_error
 from .retention import leverage
 from .spectrum import mixing_row_sums, mixing_spectrum, most_negative_coefficient
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 LARGEST = {"T1": 3, "T5": 16}
 QUERIES = 128  # where all n queries would cost O(n²), this many are asked

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import array_api_compat as compat
 
-from ..aliases import ArrayLike
 from . import blocks
 from .arrays import CHUNK_BYTES, is_traced, itemsize, read, rows_per_block
 from .arrays import blocks as slices
 from .attention import broadcast_lead
+
+if TYPE_CHECKING:
+    from ..aliases import ArrayLike
 
 SHAPES = {"B": "m r", "F": "r n"}
 

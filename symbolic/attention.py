@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr, Matrix, Rational
 
-from ..aliases import MatrixLike
 from .field import normal
 from .rank import as_matrix
 from .softmax import row_softmax
+
+if TYPE_CHECKING:
+    from ..aliases import MatrixLike
 
 Visible = Sequence[Sequence[bool]] | None
 

@@ -11,16 +11,18 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr, MatrixBase, Symbol
 
-from ..aliases import MatrixLike
 from . import growth, rank, words
 from .exact import exact
 from .field import is_real, manifestly, remainder
 from .field import sign as sign_of
+
+if TYPE_CHECKING:
+    from ..aliases import MatrixLike
 
 Procedure = Callable[[], Any]
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
-from flint import fmpq_mpoly
 from sympy import Expr, Symbol
 
 from .exact import Undecidable, exact
 from .field import Field, Quotient, is_zero, manifestly
+
+if TYPE_CHECKING:
+    from flint import fmpq_mpoly
 
 Scale = tuple[Fraction, Fraction, Fraction]
 CONSTANT: Scale = (Fraction(0), Fraction(0), Fraction(0))

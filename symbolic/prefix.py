@@ -11,14 +11,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr, Matrix, Rational, Symbol
 
-from ..aliases import MatrixLike
 from .field import is_zero, remainder
 from .rank import as_matrix
+
+if TYPE_CHECKING:
+    from ..aliases import MatrixLike
 
 Row = tuple[Rational, ...]
 

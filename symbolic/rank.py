@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz_mat
 from sympy import Expr, Matrix, Rational
 
-from ..aliases import MatrixLike
 from .exact import exact
 from .field import Field, Quotient
+
+if TYPE_CHECKING:
+    from ..aliases import MatrixLike
 
 
 def as_matrix(entries: MatrixLike) -> Matrix:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr, Matrix
 
-from ..aliases import MatrixLike
 from .rank import as_matrix
+
+if TYPE_CHECKING:
+    from ..aliases import MatrixLike
 
 
 def row_softmax(logits: MatrixLike, visible: Sequence[Sequence[bool]] | None = None) -> Matrix:
