@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from . import OPEN, PROVED, REFUTED, Format, FormatOption, app
+from . import Format, FormatOption, app
 from .layout import hanging
-from .verify import claim_named
+from .verify import claim_named, exit_code
 
 
 @app.command()
@@ -26,4 +26,4 @@ def explain(
         print(json.dumps(explanation_dict(row), indent=2, ensure_ascii=False))
     else:
         print(hanging(explanation(row)))
-    raise typer.Exit({"proved": PROVED, "failed": REFUTED}.get(row.status, OPEN))
+    raise typer.Exit(exit_code([row], False, kernel=False, scale=False))

@@ -69,13 +69,17 @@ def claim_named(name: str) -> Claim:
 
 
 def exit_code(rows: list[Row], undecided_accepted: bool, *, kernel: bool, scale: bool) -> int:
-    """0 when all is proved and all that was asked for ran, 1 when something failed, 3 otherwise (0 if accepted)."""
+    """0 when all is proved or derived and all that was asked for ran, 1 when something failed, else 3 (0 if accepted).
+
+    With `kernel` a claim that is derived is not enough: its lemmas were to be closed.
+    """
     if any(row.status == "failed" for row in rows):
         return REFUTED
     asked = {kind for kind, wanted in (("kernel", kernel), ("scale", scale)) if wanted}
     ran = {e.kind for row in rows for e in row.evidence if e.ok}
     idle = any(e.ok is None and e.kind == "kernel" for row in rows if row.claim.theorems for e in row.evidence)
-    unfinished = any(row.status != "proved" for row in rows) or bool(asked - ran) or idle
+    enough = {"proved"} if kernel else {"proved", "derived"}
+    unfinished = any(row.status not in enough for row in rows) or bool(asked - ran) or idle
     return OPEN if unfinished and not undecided_accepted else PROVED
 
 
@@ -110,7 +114,7 @@ def _build_kernel(progress: Progress) -> None:
 
 
 def _print(rows: list[Row], kernel: bool) -> None:
-    from ..proofs.verify import remarks, table
+    from ..proofs.verify import COLOUR, remarks, table
 
     out = console()
     out.print(table(rows))
@@ -119,7 +123,7 @@ def _print(rows: list[Row], kernel: bool) -> None:
     without = [row.claim.id for row in rows if row.claim.enclosure is None]
     if without:
         out.print(f"an enclosure does not apply to {', '.join(without)}", markup=False, highlight=False)
-    counts = {status: sum(row.status == status for row in rows) for status in ("proved", "failed", "incomplete")}
+    counts = {status: sum(row.status == status for row in rows) for status in COLOUR}
     lemmas = [lemma for row in rows for lemma in row.open_lemmas]
     closed = sum(len(row.lemmas) - len(row.open_lemmas) for row in rows)
     stated = sum(bool(lemma.theorem) for lemma in lemmas)
@@ -129,7 +133,7 @@ def _print(rows: list[Row], kernel: bool) -> None:
     if closed:
         by_kernel = f", {closed} closed by Rocq"
     else:
-        by_kernel = f", {stated} of them stated in proofs/rocq (--kernel checks those)" if stated else ""
+        by_kernel = f", {stated} of them stated in proofs/rocq (--kernel has Rocq close those)" if stated else ""
     out.print(
         f"{', '.join(f'{count} {status}' for status, count in counts.items() if count)}; "
         f"{len(lemmas)} lemma{'' if len(lemmas) == 1 else 's'} leant on{by_kernel}",

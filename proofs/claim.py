@@ -7,15 +7,16 @@ what was done, or raises `CheckFailed`; nothing in a row of the table is a const
 from __future__ import annotations
 
 import difflib
-import random
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module, resources
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
     from ..symbolic.derivation import Derivation
 
 

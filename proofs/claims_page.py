@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .claim import Claim, registry
 from .kernel import REAL_FILES, Development
 from .rocq_source import Pin, pins, sections
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PAGE = Path("docs/claims.md")
 HEAD = """<!-- Written by `python -m attnproof.proofs.claims_page`; a test fails when this page is not current. -->
@@ -90,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not target.parent.is_dir():
         parser.error(f"the folder {str(target.parent)!r} does not exist; create it or name another file")
     target.write_text(page(), encoding="utf-8")
-    print(f"wrote {target}")
+    sys.stdout.write(f"wrote {target}\n")
     return 0
 
 

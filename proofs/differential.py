@@ -26,18 +26,8 @@ import numpy as np
 
 from ..causal.boundary import Boundary
 from ..causal.verdict import Evidence
-from .rocq_build import (
-    LIBRARY,
-    WARNINGS,
-    Toolchain,
-    build_folder,
-    cache_folder,
-    clean_environment,
-    compile_all,
-    digest_of,
-    find_toolchain,
-    make_room,
-)
+from .rocq_build import LIBRARY, WARNINGS, Toolchain, clean_environment, compile_all, find_toolchain
+from .rocq_cache import build_folder, cache_folder, digest_of, in_ci, kept, make_room
 
 SOURCES = Path(__file__).parent / "rocq"
 THEORIES = ("independence", "causal_head", "exact", "support", "rationals", "checker")
@@ -99,6 +89,17 @@ def toolchain() -> Toolchain:
 
 
 @cache
+def _own_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder that goes when this process ends."""
+    return tempfile.TemporaryDirectory(prefix="attnproof-")
+
+
+def _checker_cache() -> Path:
+    """The cache; in CI, where nothing is kept, a folder of this process."""
+    return Path(_own_folder().name) if in_ci() else cache_folder()
+
+
+@cache
 def built(rocq: Toolchain) -> Path:
     """The folder with the compiled theories and the extracted program `decide`, built on first use (about 15 s).
 
@@ -106,8 +107,8 @@ def built(rocq: Toolchain) -> Path:
     """
     files = [*(f"{t}.v" for t in THEORIES), "extraction.v", "decide.ml"]
     sources = {name: (SOURCES / name).read_text(encoding="utf-8") for name in files}
-    home = cache_folder() / f"checker-{digest_of(sources, rocq.version)[:16]}"
-    if home.exists():
+    home = _checker_cache() / f"checker-{digest_of(sources, rocq.digest)[:16]}"
+    if kept(home):
         return home
     if not make_room(home):
         raise KernelUnavailableError(f"{home.parent} cannot be written; set XDG_CACHE_HOME to a folder that can")

@@ -16,7 +16,7 @@ def explanation(row: Row) -> str:
     T1. The example that can be calculated — proved
     """
     claim = row.claim
-    parts = [f"{claim.id}. {claim.title} — {row.status}", "", claim.statement, f"Source: {claim.source}."]
+    parts = [f"{claim.id}. {claim.title} — {row.standing}", "", claim.statement, f"Source: {claim.source}."]
     derivation = _derivation(row)
     if derivation is not None:
         parts += [

@@ -1,4 +1,4 @@
-"""Compiling a Rocq development away from its sources: in a cache folder named after a hash of what goes in.
+"""Compiling a Rocq development away from its sources, in an environment that adds nothing to it.
 
 Nothing is ever written beside the sources, which may lie in an installed package. Exit codes count for little here: the
 callers look at the compiled files and read the output.
@@ -11,11 +11,9 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +27,16 @@ TIME_LIMIT = 300.0  # seconds for one file
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The Rocq compiler found here: its path and what it says of itself."""
+    """The Rocq compiler found here: its path, what it says of itself, and the libraries that the development builds on.
+
+    `libraries` are the names of the compiled files of Rocq's own library and of MathComp; `digest` stands for the
+    compiler's version and for these files by path, size and time, so that it changes with MathComp's version.
+    """
 
     coqc: str
     version: str
+    libraries: frozenset[str] = frozenset()
+    digest: str = ""
 
 
 def find_toolchain() -> Toolchain | None:
@@ -40,10 +44,15 @@ def find_toolchain() -> Toolchain | None:
     coqc = shutil.which("coqc")
     if coqc is None or shutil.which("coqdep") is None:
         return None
-    where = _said([coqc, "-where"]).strip()
-    if not (Path(where) / "user-contrib" / "mathcomp" / "analysis").is_dir():
+    home = Path(_said([coqc, "-where"]).strip())
+    mathcomp = home / "user-contrib" / "mathcomp"
+    if not (mathcomp / "analysis").is_dir():
         return None
-    return Toolchain(coqc, " ".join(_said([coqc, "--version"]).split()))
+    version = " ".join(_said([coqc, "--version"]).split())
+    files = [file for folder in (home / "theories", mathcomp) for file in sorted(folder.rglob("*.vo"))]
+    stamps = [(str(file), (at := file.stat()).st_size, at.st_mtime_ns) for file in files]
+    digest = hashlib.sha256(repr((version, stamps)).encode()).hexdigest()
+    return Toolchain(coqc, version, frozenset(file.stem for file in files), digest)
 
 
 def _said(command: list[str]) -> str:
@@ -51,35 +60,33 @@ def _said(command: list[str]) -> str:
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without the variables that add load paths or options to Rocq."""
-    return {k: v for k, v in os.environ.items() if k not in {"COQPATH", "ROCQPATH", "COQEXTRAFLAGS", "COQRC"}}
+    """The environment without what adds load paths, plugins or options to Rocq.
 
-
-def cache_folder() -> Path:
-    """Where compiled files go: `$XDG_CACHE_HOME/attnproof`, by default `~/.cache/attnproof`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attnproof"
-
-
-def make_room(home: Path, keep: int = 4) -> bool:
-    """Whether `home` can be made in the cache; older folders of its kind are removed, all but the latest few."""
-    kind = home.name.partition("-")[0]
-    try:
-        home.parent.mkdir(parents=True, exist_ok=True)
-        older = sorted(home.parent.glob(f"{kind}-*"), key=lambda folder: folder.stat().st_mtime)
-    except OSError:
-        return False
-    for folder in older[: -keep or None]:
-        shutil.rmtree(folder, ignore_errors=True)
-    return os.access(home.parent, os.W_OK)
+    Rocq looks for libraries below XDG_DATA_HOME and XDG_DATA_DIRS, and in `~/.local/share` where these are not set; so
+    they are set, to a place that does not exist.
+    """
+    adding = ("COQ", "ROCQ", "XDG_", "OCAML", "CAML")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(adding)}
+    nowhere = ("XDG_DATA_HOME", "XDG_DATA_DIRS", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS")
+    return kept | dict.fromkeys(nowhere, str(Path(os.devnull) / "attnproof"))
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """What became of one file: whether it compiled, what Rocq printed, how long it took."""
+    """What became of one file: whether it compiled, what Rocq printed, how long it took.
+
+    `said` is standard output alone, where answers stand; `errors` is standard error, which a source can write on.
+    """
 
     ok: bool
-    output: str
+    said: str
+    errors: str
     seconds: float
+
+    @property
+    def output(self) -> str:
+        """Both together, for a person."""
+        return self.said + self.errors
 
 
 def compile_file(toolchain: Toolchain, folder: Path, file: str, limit: float = TIME_LIMIT) -> Compiled:
@@ -92,11 +99,11 @@ def compile_file(toolchain: Toolchain, folder: Path, file: str, limit: float = T
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, timeout=limit, check=False, env=clean_environment()
         )
-        output = done.stdout + done.stderr
-        ok = done.returncode == 0 and product.exists() and not re.search(r"^Error\b", output, re.MULTILINE)
+        failed = re.search(r"^Error\b", done.stdout + done.stderr, re.MULTILINE)
+        ok, said, errors = done.returncode == 0 and product.exists() and not failed, done.stdout, done.stderr
     except subprocess.TimeoutExpired:
-        ok, output = False, f"{file} did not compile within {limit:g} s"
-    return Compiled(ok, output, time.perf_counter() - start)
+        ok, said, errors = False, "", f"{file} did not compile within {limit:g} s"
+    return Compiled(ok, said, errors, time.perf_counter() - start)
 
 
 def dependencies(folder: Path, files: list[str]) -> dict[str, list[str]]:
@@ -132,14 +139,14 @@ def compile_all(
             for file in list(waiting):
                 stuck = [n for n in needs[file] if n in done and not done[n].ok]
                 if stuck:
-                    done[file] = Compiled(False, f"not tried, because {stuck[0]} does not compile", 0.0)
+                    done[file] = Compiled(False, "", f"not tried, because {stuck[0]} does not compile", 0.0)
                     waiting.remove(file)
                 elif all(n in done for n in needs[file]):
                     running[pool.submit(compile_file, toolchain, folder, file, limit)] = file
                     waiting.remove(file)
             if not running:
                 if len(waiting) == before:
-                    circle = Compiled(False, "not tried: the files require each other in a circle", 0.0)
+                    circle = Compiled(False, "", "not tried: the files require each other in a circle", 0.0)
                     return done | dict.fromkeys(waiting, circle)
                 continue
             for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -148,32 +155,3 @@ def compile_all(
                 if progress is not None:
                     progress(len(done), len(files), file)
     return done
-
-
-def digest_of(sources: Mapping[str, str], *more: str) -> str:
-    """A hash of the sources by name and of anything else that decides the outcome."""
-    digest = hashlib.sha256()
-    for piece in (*more, *(part for name in sorted(sources) for part in (name, sources[name]))):
-        data = piece.encode()
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.hexdigest()
-
-
-@contextmanager
-def build_folder(sources: Mapping[str, str], home: Path | None) -> Iterator[Path]:
-    """A fresh folder that holds the sources; moved to `home` at the end, unless that is None or already there.
-
-    What goes wrong inside leaves nothing behind.
-    """
-    with tempfile.TemporaryDirectory(dir=home and home.parent, prefix="building-") as work:
-        folder = Path(work) / "development"
-        folder.mkdir()
-        for name, text in sources.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        yield folder
-        if home is not None and not home.exists():
-            try:
-                folder.rename(home)
-            except OSError:
-                if not home.exists():  # another process may have been faster
-                    raise

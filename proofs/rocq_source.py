@@ -9,26 +9,35 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Words that let a statement stand without a proof, or switch a check of the kernel off. None has an innocent use here.
+# Words that let a statement stand without a proof, switch a check of the kernel off, or print what nobody proved. None
+# has an innocent use here.
 FORBIDDEN = re.compile(
-    r"\b(?:Admitted|admit|give_up|Admit\s+Obligations|Axioms?|Parameters?|Conjectures?|Primitive|bypass_check|"
-    r"Declare\s+(?:Module|ML\s+Module)|Load|Add\s+(?:Rec\s+)?LoadPath|Drop|Redirect|Register|Symbols?|Rewrite\s+Rules?|"
-    r"Definitional\s+UIP|native_compute|type-in-type|impredicative-set)\b|\b(?:Guard|Positivity|Universe)\s+Checking\b"
+    r"\b(?:Admitted|admit|give_up|Admit\s+Obligations|Axioms?|Parameters?|Conjectures?|Primitive|bypass_check|deprecated|"
+    r"Declare\s+(?:Module|Instance|ML\s+Module)|Include|Load|Add\s+(?:Rec\s+)?LoadPath|Drop|Redirect|Register|Symbols?|"
+    r"Rewrite\s+Rules?|Definitional\s+UIP|native_\w+|type-in-type|impredicative-set)\b|"
+    r"\b(?:Guard|Positivity|Universe)\s+Checking\b|<<:|#\s*\["
 )
+# All that a proof needs: any other command is refused, for nobody can list what Rocq's commands may do. A command
+# starts with a capital, a tactic does not.
+COMMANDS = re.compile(
+    r"(?:Definition|Fixpoint|Inductive|Record|Lemma|Theorem|Corollary|Let|Proof|Qed|Defined|Section|Module|End|Variables?|"
+    r"Hypothes[ie]s|Context|Implicit\s+Types?|Notation|Ltac|Add\s+Ring|From|Require|Import|Open\s+Scope|"
+    r"Set\s+Implicit\s+Arguments|Unset\s+Strict\s+Implicit|Unset\s+Printing\s+Implicit\s+Defensive)\b"
+)
+CLAIMS_COMMANDS = re.compile(r"(?:Check|Arguments)\b")  # Claims.v needs these as well
 # Commands that add an axiom when they stand outside a section.
 ASSUMING = re.compile(r"(?:Variables?|Hypothes[ie]s|Context)\b")
 OPENING = re.compile(r"(?:Section|Module(?:\s+Type)?)\s+(?:Import\s+|Export\s+)?(\w+)")
-# Prefixes that may stand before a command, and marks that structure a proof.
-PREFIX = re.compile(
-    r"(?:#\[[^]]*\]|Time|Fail|Timeout\s+\d+|Local|Global|Program|Polymorphic|Monomorphic|[-+*{}]+|\d+:)\s*"
-)
+# What may stand before a command or tactic: `Local`, and marks that structure a proof.
+PREFIX = re.compile(r"(?:Local\b|[-+*{}]+|\d+:|\[\s*[\w']+\s*\]\s*:\s*\{)\s*")
 CLAIM = re.compile(r"\(\*\*\s*\*\s*(T\d+)\.\s*(.*?)\s*\*\)", re.DOTALL)
 PINNED = re.compile(r"Check\s*\(\s*@?([\w.']+)\s*:(?!=)(.*)\)\s*(%\w+)?\Z", re.DOTALL)
 WHOLE_FILE = (
     "imports a whole file, which could change what a statement means; "
     "write `From AttnProof Require file.` and `Import file(name, …).`"
 )
-PROJECT_LINE = re.compile(r"-R \. AttnProof|-arg -w|-arg [-+]?[a-z-]+(?:,[-+]?[a-z-]+)*|[A-Za-z]\w*\.v")
+PROJECT_LINE = re.compile(r"-R \. AttnProof|[A-Za-z]\w*\.v")
+WARNING = re.compile(r"-arg -[a-z]+(?:-[a-z]+)*")  # a warning to silence, after the line `-arg -w`
 
 
 class SourceError(ValueError):
@@ -135,18 +144,42 @@ def scan(file: str, text: str) -> list[Finding]:
             open_sections.pop()
         elif (assumed := ASSUMING.match(bare)) and not any(is_section for _, is_section in open_sections):
             found.append(Finding(file, line(sentence.start), f"{assumed[0]} outside a section"))
+        elif (unknown := _unknown_command(file, bare)) and FORBIDDEN.search(sentence.text) is None:
+            found.append(Finding(file, line(sentence.start), f"{unknown} is no command that the gate lets through"))
     return sorted(found, key=lambda f: f.line)
+
+
+def _unknown_command(file: str, bare: str) -> str | None:
+    """The first word of a command that is not among those that proofs need, or None."""
+    if COMMANDS.match(bare) or (file == "Claims.v" and CLAIMS_COMMANDS.match(bare)):
+        return None
+    word = re.match(r"[A-Z]\w*", bare)
+    return word and word[0]
 
 
 def project_files(project: str) -> tuple[list[str], list[Finding]]:
     """The files that `_CoqProject` lists, in its order, and every line of it that the gate does not allow.
 
-    Allowed are `-R . AttnProof`, warnings to silence, and file names: any other option could weaken the kernel.
+    Allowed are `-R . AttnProof`, file names, and `-arg -w` with a line `-arg -name` after it that silences a warning:
+    any other option could weaken the kernel.
+
+    >>> [str(f) for f in project_files("-arg -w\\n-arg -ambiguous-paths\\n-arg -type-in-type\\nx.v")[1]]
+    ["_CoqProject:3: unexpected line '-arg -type-in-type'"]
     """
     lines = [(number, line.strip()) for number, line in enumerate(project.splitlines(), 1) if line.strip()]
-    good = [line for _, line in lines if PROJECT_LINE.fullmatch(line)]
-    bad = [Finding("_CoqProject", n, f"unexpected line {line!r}") for n, line in lines if line not in good]
-    return [line for line in good if line.endswith(".v")], bad
+    files: list[str] = []
+    bad: list[Finding] = []
+    before = ""
+    for number, line in lines:
+        good = WARNING.fullmatch(line) if before == "-arg -w" else PROJECT_LINE.fullmatch(line)
+        if good is None and line != "-arg -w":
+            bad.append(Finding("_CoqProject", number, f"unexpected line {line!r}"))
+        elif line.endswith(".v"):
+            files.append(line)
+        before = "" if before == "-arg -w" else line
+    if before == "-arg -w":
+        bad.append(Finding("_CoqProject", lines[-1][0], "unexpected line '-arg -w', which names no warning"))
+    return files, bad
 
 
 @dataclass(frozen=True)

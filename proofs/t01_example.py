@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Expr, Matrix, Rational
@@ -14,6 +14,9 @@ from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
 from ..symbolic.field import remainder
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 PRINTED = {
     "y": "25.7521",
@@ -139,6 +142,7 @@ CLAIM = Claim(
         "output_difference",
         "printed_weights",
         "printed_outputs",
+        "expR_half_enclosed",
     ),
     reading="One fixed, illustrative projection, not a learned one: the difference of 1.51 bounds nothing else.",
 )

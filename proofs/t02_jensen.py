@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Expr, Matrix, Rational
@@ -14,6 +14,9 @@ from ..symbolic.attention import Example
 from ..symbolic.derivation import Derivation
 from ..symbolic.field import sign
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 LARGEST_SYMBOLIC = 4
 
@@ -84,7 +87,7 @@ def derive() -> Derivation:
         derivation.lemma(
             "The same for any number of positions, with equality iff all x_j with w_j > 0 agree.",
             "Jensen 1906; finite sums are linear",
-            "jensen_exp_eq",
+            "jensen_exp, jensen_exp_eq",
             r"\exp\left(\sum_j w_jx_j\right)\le\sum_j w_j e^{x_j}",
         ),
         derivation.positive(
@@ -194,7 +197,14 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=at_scale.CHECKS["T2"],
-    theorems=("jensen_exp", "jensen_exp_eq", "slot_mass_max", "slot_mass_mean", "slot_mass_log", "example_mass"),
+    theorems=(
+        "jensen_exp",
+        "jensen_exp_eq",
+        "slot_mass_max",
+        "slot_mass_mean",
+        "slot_mass_log",
+        "example_mass",
+    ),
     reading=(
         "The bound holds before normalisation. After it every other slot shrinks too, so a normalised slot weight can "
         "exceed its share. Adding log m to the score of a slot helps in some cases and harms in others: measure it."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from sympy import Matrix, Symbol
 
@@ -11,6 +11,9 @@ from ..numeric import scale as at_scale
 from ..symbolic import derivation, rank
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 LARGEST_SYMBOLIC = 4
 
@@ -118,7 +121,14 @@ CLAIM = Claim(
     derive=derive,
     property=property_check,
     scale=at_scale.CHECKS["T3"],
-    theorems=("mixing_rank_le", "mixing_minor_eq0", "mixing_rank_ge", "mixing_rank_generic"),
+    theorems=(
+        "mixing_rank_le",
+        "mixing_minor_eq0",
+        "mixing_rank_ge",
+        "rank_le_factors",
+        "mixing_rank_full",
+        "mixing_rank_generic",
+    ),
     reading=(
         "It speaks of the product BF that mixes positions, after the softmax, for an unmasked head. It says nothing of "
         "the full softmax matrix, which can have full rank whatever the rank of its logits (T5)."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Matrix, MatrixSymbol, Rational, Symbol
@@ -12,6 +12,9 @@ from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
 from ..symbolic.field import is_zero, sign
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 
 def tilted_mean(weight: sympy.Expr, value: sympy.Expr, others: sympy.Expr, r: sympy.Expr) -> sympy.Expr:
@@ -99,7 +102,7 @@ def derive() -> Derivation:
             derivation.lemma(
                 "For all shapes: BF has row sums 1 for every B iff F1 = 1, and BF ≥ 0 for every positive B iff F ≥ 0.",
                 "the steps above, row by row",
-                "mixing_nonneg_iff",
+                "mixing_row_sums_iff, mixing_nonneg_iff",
             ),
             derivation.lemma(
                 "With E = F, BF ≥ 0 for all queries and keys iff F ≥ 0, for every r and n.",
@@ -140,7 +143,15 @@ CLAIM = Claim(
     derive=derive,
     property=property_check,
     scale=at_scale.CHECKS["T4"],
-    theorems=("mixing_row_sum", "mixing_row_sums_iff", "mixing_nonneg_iff", "shared_head_nonneg_iff"),
+    theorems=(
+        "mixing_row_sum",
+        "mixing_row_sums_iff",
+        "mixing_nonneg_iff",
+        "mixing_not_probability",
+        "uniform_head_nonneg",
+        "shared_head_nonneg_iff",
+        "blind_head_uniform",
+    ),
     reading=(
         "The iff speaks of all row-stochastic B. One head with a fixed E reaches only some of them, so for it F ≥ 0 is "
         "sufficient; with E = F it is necessary as well."

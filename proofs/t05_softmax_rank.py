@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Matrix, Rational, Symbol
@@ -13,6 +13,9 @@ from ..symbolic import derivation, rank, softmax
 from ..symbolic.derivation import Derivation
 from ..symbolic.field import remainder, sign
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 LARGEST_SYMBOLIC = 5
 
@@ -144,6 +147,19 @@ CLAIM = Claim(
     property=property_check,
     scale=at_scale.CHECKS["T5"],
     largest_n=at_scale.LARGEST["T5"],
-    theorems=("example_softmax_det", "softmax_det_vandermonde", "softmax_rank_vandermonde", "exp_outer_unit"),
+    theorems=(
+        "softmax_positive",
+        "example_logits_rank",
+        "example_softmax_det",
+        "example_softmax_rank",
+        "outer_rank",
+        "det_vandermonde",
+        "softmax_det_vandermonde",
+        "softmax_rank_vandermonde",
+        "exp_sum_zeros",
+        "exp_outer_unit",
+        "softmax_outer_rank",
+        "constant_rows_softmax_rank",
+    ),
     reading="Low-rank logits need not give a low-rank softmax. Some do keep it: equal rows stay equal.",
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Matrix, MatrixSymbol, Rational
@@ -14,6 +14,9 @@ from ..numeric.balls import Enclosure, confirm, root_sum_squares, singular_value
 from ..symbolic import attention, cost, derivation, rank, softmax
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,12 @@ def derive() -> Derivation:
         derivation.lemma(
             "Every square real matrix is UΣVᵀ with U, V orthogonal; Σ, from large to small, is unique.",
             "singular value decomposition (Golub & Van Loan, Matrix Computations, §2.4)",
-            "svd_exists",
+            "svd_exists, svd_values",
         ),
         derivation.lemma(
-            "The Frobenius norm is unchanged by orthogonal factors.", "‖UM‖_F² = tr(MᵀUᵀUM)", "frob_orthogonal"
+            "The Frobenius norm is unchanged by orthogonal factors.",
+            "‖UM‖_F² = tr(MᵀUᵀUM); transpose",
+            "frob_orthogonal, frob_tr",
         ),
         derivation.lemma("So is the spectral norm: ‖UMv‖ = ‖Mv‖ for each v.", "the same", "norm2_orthogonal"),
     ]
@@ -157,7 +162,7 @@ def derive() -> Derivation:
         derivation.lemma(
             "For every r and n: ‖A − X‖_F² ≥ Σ_{i>r} σ_i², and a truncated SVD attains it.",
             "Eckart & Young 1936, Mirsky 1960",
-            "frobenius_bound",
+            "frobenius_bound, frobenius_attained",
             r"\|A-X\|_F^2\ge\sum_{i>r}\sigma_i^2",
         ),
         derivation.identity(
@@ -261,13 +266,17 @@ CLAIM = Claim(
     property=property_check,
     scale=at_scale.CHECKS["T6"],
     theorems=(
+        "symmetric_spectrum",
         "svd_exists",
         "svd_values",
+        "frob_orthogonal",
+        "frob_tr",
+        "norm2_orthogonal",
         "frobenius_bound",
         "frobenius_attained",
-        "frobenius_only_truncations",
         "spectral_bound",
         "spectral_attained",
+        "frobenius_only_truncations",
         "softmax_head_bound",
     ),
     reading=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Expr, Matrix, MatrixSymbol, Rational
@@ -13,6 +13,9 @@ from ..symbolic import attention, derivation, rank, softmax
 from ..symbolic.derivation import Derivation
 from ..symbolic.field import is_zero
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 LARGEST_SYMBOLIC = 4
 
@@ -93,7 +96,7 @@ def derive() -> Derivation:
         derivation.lemma(
             "For all r < n there are a nonsingular softmax matrix A (T5) and such a v: no c < 1 works.",
             "T5 and the kernel vector above",
-            "no_relative_error",
+            "softmax_outer_rank, blind_direction, no_relative_error",
         ),
         derivation.matrices(
             "what does hold: Y − Ȳ = (A − BF)V", a * values - (b * f) * values, (a - b * f) * values, "distributivity"
@@ -141,7 +144,13 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=at_scale.CHECKS["T7"],
-    theorems=("blind_direction", "full_attention_sees", "no_relative_error", "example_blind_span"),
+    theorems=(
+        "blind_direction",
+        "full_attention_sees",
+        "no_relative_error",
+        "example_blind_span",
+        "output_error_bound",
+    ),
     reading=(
         "It rules out a bound for all values. For given values the error may be small: ‖Y − Ȳ‖_F ≤ ‖A − BF‖₂ ‖V‖_F "
         "holds, with a factor that has to be computed for the matrices at hand."

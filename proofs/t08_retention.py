@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Expr, Matrix, Rational
@@ -15,6 +15,9 @@ from ..numeric.balls import singular_values
 from ..symbolic import attention, derivation, rank
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 
 def projector(f: Matrix) -> Matrix:
@@ -89,7 +92,9 @@ def derive() -> Derivation:
             latex="",
         ),
         derivation.lemma(
-            "For every r and n: Σ ℓ_j = rank F ≤ r and 0 ≤ ℓ_j ≤ 1.", "P² = P = Pᵀ (Moore–Penrose)", "leverage_sum"
+            "For every r and n: Σ ℓ_j = rank F ≤ r and 0 ≤ ℓ_j ≤ 1.",
+            "P² = P = Pᵀ (Moore–Penrose)",
+            "leverage_sum, leverage_bounds",
         ),
         derivation.lemma(
             "For every r and n: every decoder of position j errs by at least 1 − ℓ_j, and one errs by that.",
@@ -168,7 +173,16 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=at_scale.CHECKS["T8"],
-    theorems=("leverage_bounds", "leverage_sum", "leverage_one_count", "decoder_error"),
+    theorems=(
+        "pseudo_inverse_exists",
+        "leverage_unique",
+        "leverage_bounds",
+        "leverage_sum",
+        "leverage_one_count",
+        "decoder_error",
+        "leverage_one_iff",
+        "leverage_zero_iff",
+    ),
     reading=(
         "The share is for uncorrelated positions and affine decoders: the exact linear limit. Whether a decisive "
         "disclosure survives in a trained model stays an empirical question."

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Rational, Symbol
@@ -12,6 +11,9 @@ from sympy import Rational, Symbol
 from ..symbolic import cost, derivation, growth
 from ..symbolic.derivation import Derivation
 from .claim import Claim, Scale, expect
+
+if TYPE_CHECKING:
+    import random
 
 
 def derive() -> Derivation:
@@ -217,7 +219,21 @@ CLAIM = Claim(
     derive=derive,
     property=property_check,
     scale=scale_check,
-    theorems=("macs_ratio", "break_even", "linear_iff_bounded", "slower_iff", "speedup_unbounded", "speedup_capped"),
+    theorems=(
+        "compressed_macsE",
+        "macs_ratio",
+        "break_even",
+        "coefficients_ratio",
+        "linear_iff_bounded",
+        "quadratic",
+        "not_linear_at_n",
+        "square_root_slots",
+        "logarithmic_slots",
+        "slower_iff",
+        "speedup_unbounded",
+        "speedup_capped",
+        "speedup_cap_needs_half",
+    ),
     reading=(
         "Arithmetic, not time: an exact attention that never stores the n × n array already has linear memory, and a "
         "smaller array is not a measured speed-up. `attnproof cost --measure` measures."

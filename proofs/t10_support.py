@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -16,6 +14,10 @@ from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
 from ..symbolic.prefix import Head
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
 
 
 def article_head(seen: tuple[int, ...] = (0, 1)) -> Head:
@@ -65,7 +67,7 @@ def derive() -> Derivation:
             derivation.lemma(
                 "The same for every n and r, every such output, and in rounded arithmetic with finite inputs.",
                 "0·x = 0 for finite x; then the same operations on the same numbers",
-                "support_safe_view",
+                "support_safe_view, support_safe_rounded",
             ),
             derivation.different(
                 "normalising over all slots and masking afterwards is not such a function: it leaks κ_1",
@@ -155,7 +157,24 @@ CLAIM = Claim(
     exact=exact,
     property=property_check,
     scale=at_scale.CHECKS["T10"],
-    theorems=("support_safe_view", "support_prefix_safe", "support_safe_rounded", "masked_after_leaks", "article_leak"),
+    theorems=(
+        "weights_def",
+        "head_def",
+        "query_safe_def",
+        "prefix_safe_def",
+        "support_safe_view",
+        "support_prefix_safe",
+        "support_first_query",
+        "rounded_dot_def",
+        "support_safe_rounded",
+        "masked_after_leaks",
+        "article_leak",
+        "entry_def",
+        "support_safeP",
+        "support_safe_sound",
+        "support_checker_reals",
+        "support_safe_reals",
+    ),
     reading=(
         "It asks that the output be a function of the visible slots' compressed keys and values alone. A softmax over "
         "all slots that is masked afterwards is not one. Sufficient; T11 says exactly when a softmax head is safe."

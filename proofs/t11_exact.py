@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from itertools import combinations, permutations, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
@@ -16,6 +16,9 @@ from ..symbolic.derivation import Derivation
 from ..symbolic.prefix import Head, product_example
 from .claim import Claim, expect
 from .t10_support import small_heads as two_slot_heads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LARGEST_WRONSKIAN = 5
 
@@ -230,7 +233,7 @@ def derive() -> Derivation:
             "Together: a softmax head is safe iff (1) and (2) hold at every query that sees a slot, all sizes; this "
             "is a finite list of identities between rationals, so it is decidable.",
             "the steps above",
-            "exact_criterionP",
+            "exact_criterionP, exact_safeP",
         ),
     ]
     return Derivation("T11: the exact criterion", tuple(steps))
@@ -327,7 +330,25 @@ CLAIM = Claim(
     property=property_check,
     scale=at_scale.CHECKS["T11"],
     replay=replay,
-    theorems=("exact_criterionP", "exact_criterion_query", "pairs_cancel_steps", "support_exact", "exact_safeP"),
+    theorems=(
+        "exponential_def",
+        "independence",
+        "exact_criterionP",
+        "exact_criterion_def",
+        "exact_criterion_query",
+        "pairs_cancel_steps",
+        "support_exact",
+        "biased_head_def",
+        "biased_safe",
+        "exact_safeP",
+        "support_safe_exact",
+        "of_Q_def",
+        "softmax_headE",
+        "softmax_prefix_safe_def",
+        "expR_exponential",
+        "exact_criterion_reals",
+        "checker_reals",
+    ),
     reading=(
         "Real arithmetic. A head that is safe here and not by T10 is safe by cancellation, and rounding undoes it; the "
         "checker's verdict then carries the assumption 'real arithmetic'."

@@ -114,9 +114,10 @@ def derive() -> Derivation:
             latex="",
         ),
         derivation.lemma(
-            "For rational E, F every leak has such a witness.",
-            "T11, the separating point, Lindemann–Weierstrass; or Vandermonde over integer multiples of (κ, δ)",
-            "find_witnessP",
+            "For rational E, F every leak has such a witness. The theorem uses another, found by a finite search: "
+            "for some m ≤ r² the keys m κ and m κ + m δ with κ = (1, t, t², …), t a natural number and δ = t^n.",
+            "T11, the separating point, Lindemann–Weierstrass; the theorem: Vandermonde over the multiples m of (κ, δ)",
+            "find_witnessP, find_witness_refutes, find_witness_natural",
         ),
         derivation.positive(
             "size, through values: |∂y/∂v_j| ≤ max_s |F[s,j]|, a mean being at most the maximum",
@@ -308,7 +309,18 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=scale_check,
-    theorems=("find_witnessP", "find_witness_refutes", "witness_not_safe", "find_witness_natural"),
+    theorems=(
+        "separating_point",
+        "output_def",
+        "find_witnessP",
+        "find_witness_refutes",
+        "witness_not_safe",
+        "find_witness_natural",
+        "witness_reals",
+        "value_leak_bound",
+        "key_leak_bound",
+        "key_leak_reals",
+    ),
     reading=(
         "With d = 1 and q = 1 the witness is a pair of key and value vectors that agree wherever the query may look. "
         "The bounds say how large a leak can be; a small leak is still one."

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +10,10 @@ from ..symbolic import derivation
 from ..symbolic.derivation import Derivation
 from ..symbolic.prefix import Head
 from .claim import Claim, Scale, expect
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
 
 LARGEST_N = 12
 
@@ -89,7 +92,7 @@ def derive() -> Derivation:
             derivation.lemma(
                 "The same for all n and r.",
                 "the criterion is a conjunction over the entries of the mask",
-                "passes_iff_below",
+                "passes_iff_below, largest_unique",
             ),
             derivation.cases(
                 "the queries that see no slot are those before the first release (two slots, three positions)",
@@ -170,6 +173,14 @@ CLAIM = Claim(
     exact=exact,
     property=property_check,
     scale=scale_check,
-    theorems=("passes_iff_below", "largest_unique", "largest_prefix_safe", "starved_iff", "no_largest_exact"),
+    theorems=(
+        "largest_def",
+        "passes_def",
+        "passes_iff_below",
+        "largest_unique",
+        "largest_prefix_safe",
+        "starved_iff",
+        "no_largest_exact",
+    ),
     reading="Queries before the first release see no slot: they are starved, and their softmax would be over nothing.",
 )

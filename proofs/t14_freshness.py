@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import sympy
 
@@ -11,6 +10,10 @@ from ..numeric import scale as at_scale
 from ..symbolic import derivation
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable
 
 LARGEST_N = 12
 
@@ -98,7 +101,7 @@ def derive() -> Derivation:
             derivation.lemma(
                 "The same for all n and r: ⌈(n−r)/(r+1)⌉ = ⌊n/(r+1)⌋, a mask that passes T10 is inside the largest.",
                 "the two inequalities above; pigeonhole; T13",
-                "some_query_stale",
+                "some_query_stale, freshness_attained",
             ),
         ),
     )
@@ -149,6 +152,10 @@ CLAIM = Claim(
     exact=exact,
     property=property_check,
     scale=at_scale.CHECKS["T14"],
-    theorems=("some_query_stale", "freshness_attained"),
+    theorems=(
+        "unseen_def",
+        "some_query_stale",
+        "freshness_attained",
+    ),
     reading="A causal compressed model needs an uncompressed local window of at least that many positions to see all.",
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator
 from itertools import product
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Expr, Matrix
@@ -15,6 +14,10 @@ from ..symbolic.derivation import Derivation
 from ..symbolic.field import is_zero
 from ..symbolic.prefix import Head
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterator
 
 Relation = tuple[tuple[bool, ...], ...]
 
@@ -129,7 +132,7 @@ def derive() -> Derivation:
                 "For every n, any number of layers and every reflexive and transitive boundary a stack of safe layers, "
                 "position-wise maps and residual sums is safe.",
                 "induction on the layers with the two steps above",
-                "stack_safe",
+                "stack_safe, positionwise_safe, residual_safe",
             ),
             derivation.cases(
                 "prefix, documents and bidirectional boundaries are both (n ≤ 6, documents of every length)",
@@ -232,7 +235,21 @@ CLAIM = Claim(
     exact=exact,
     property=property_check,
     scale=at_scale.CHECKS["T15"],
-    theorems=("stack_safe", "compose_safe", "residual_safe", "by_time_stack_leaks", "leaking_layer_leaks"),
+    theorems=(
+        "layer_safe_def",
+        "compose_safe",
+        "positionwise_safe",
+        "residual_safe",
+        "stack_safe",
+        "attention_layer_safe",
+        "prefix_preorder",
+        "documents_preorder",
+        "bidirectional_preorder",
+        "strict_not_reflexive",
+        "by_time_not_transitive",
+        "by_time_stack_leaks",
+        "leaking_layer_leaks",
+    ),
     reading=(
         "Prefix, packed documents and bidirectional boundaries qualify. Under a strict or lagged boundary a residual "
         "sum already leaks a position to itself; a by-time boundary may lose transitivity."

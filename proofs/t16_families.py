@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING, Any
 
 from .claim import CheckFailed, Claim
+
+if TYPE_CHECKING:
+    import random
 
 
 def solver() -> str:
@@ -47,10 +50,10 @@ def property(rng: random.Random) -> str:
     for _ in range(cases):
         p, a, b, c = rng.randint(1, 4), rng.randint(1, 3), rng.randint(-3, 6), rng.randint(1, 3)
 
-        def reads(s, j, n, p=p):  # type: ignore[no-untyped-def]
+        def reads(s: Any, j: Any, n: Any, p: int = p) -> Any:
             return j // p == s
 
-        def sees(t, s, n, p=p, a=a, b=b, c=c):  # type: ignore[no-untyped-def]
+        def sees(t: Any, s: Any, n: Any, p: int = p, a: int = a, b: int = b, c: int = c) -> Any:
             return a * p * s + b <= c * t
 
         verdict = check_family(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 Series = tuple[int, ...]
 

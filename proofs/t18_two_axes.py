@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Matrix, MatrixSymbol, Rational
@@ -12,6 +11,9 @@ from ..numeric import scale as at_scale
 from ..symbolic import attention, derivation
 from ..symbolic.derivation import Derivation
 from .claim import Claim, expect
+
+if TYPE_CHECKING:
+    import random
 
 
 def features_then_sequence(e: Any, x: Any, w: Any, ones: Any, bias: Any) -> Any:
@@ -93,6 +95,11 @@ CLAIM = Claim(
     derive=derive,
     property=property_check,
     scale=at_scale.CHECKS["T18"],
-    theorems=("two_axes_commute", "bias_first", "order_difference", "order_irrelevant_iff"),
+    theorems=(
+        "two_axes_commute",
+        "bias_first",
+        "order_difference",
+        "order_irrelevant_iff",
+    ),
     reading="Implementations differ in the order; with a bias and a row of E not of sum 1 so do their models.",
 )

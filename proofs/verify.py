@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +12,26 @@ from ..symbolic.derivation import Lemma, escaped
 from .claim import Claim, Scale, claim_by_id, registry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from rich.table import Table
     from rich.text import Text
 
 SCHEMA_VERSION = 1
 PROVING = ("symbolic", "exact", "solver")  # an enclosure proves a number, a property check samples: neither is enough
 MARK = {True: "✓", False: "✗", None: "–"}
-COLOUR = {"proved": "green", "failed": "red", "incomplete": "yellow"}
+COLOUR = {"proved": "green", "derived": "cyan", "failed": "red", "incomplete": "yellow"}
 DEFAULT_DIGITS = 30
 MOST_DIGITS = 4000
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was found for one claim: `status` proved, failed or incomplete, the evidence, the lemmas leant on."""
+    """What was found for one claim: its status, the evidence, the lemmas leant on.
+
+    `status` is "proved", "failed", "incomplete", or "derived": every step was decided, and lemmas are left that the
+    kernel has not closed in this run.
+    """
 
     claim: Claim
     status: str
@@ -37,12 +42,17 @@ class Row:
     @property
     def open_lemmas(self) -> tuple[Lemma, ...]:
         """The lemmas that nothing closes: all of them until the kernel has accepted the claim's theorems."""
-        closed = any(e.kind == "kernel" and e.ok for e in self.evidence)
-        return tuple(lemma for lemma in self.lemmas if not (closed and lemma.theorem))
+        return _still_open(self.lemmas, self.evidence)
+
+    @property
+    def standing(self) -> str:
+        """The status in words: "proved", or "derived, 5 lemmas" while so many are open."""
+        count = len(self.open_lemmas)
+        return f"derived, {count} lemma{'s' * (count > 1)}" if self.status == "derived" else self.status
 
     def _repr_markdown_(self) -> str:
         claim = self.claim
-        lines = [f"**{claim.id}. {claim.title}** — {self.status}", "", f"$$\\displaystyle {claim.latex}$$", ""]
+        lines = [f"**{claim.id}. {claim.title}** — {self.standing}", "", f"$$\\displaystyle {claim.latex}$$", ""]
         lines += [escaped(claim.statement), "", "| evidence | | found | seconds |", "|---|---|---|---|"]
         for e in self.evidence:
             seconds = "" if e.seconds is None else f"{e.seconds:.2f}"
@@ -55,6 +65,7 @@ class Row:
             "id": self.claim.id,
             "statement": self.claim.statement,
             "status": self.status,
+            "open_lemmas": len(self.open_lemmas),
             "evidence": [{"kind": e.kind, "ok": e.ok, "detail": e.detail, "seconds": e.seconds} for e in self.evidence],
         }
 
@@ -80,8 +91,8 @@ def check_claim(
     checks: dict[str, Callable[[], str] | None] = {
         "symbolic": claim.derive and (lambda: _derived(claim, lemmas)),
         "exact": claim.exact,
-        "enclosure": claim.enclosure and (lambda: claim.enclosure(digits)),  # type: ignore[misc]
-        "property": claim.property and (lambda: claim.property(random.Random(seed))),  # type: ignore[misc]
+        "enclosure": claim.enclosure and (lambda: claim.enclosure(digits)),
+        "property": claim.property and (lambda: claim.property(random.Random(seed))),
         "replay": claim.replay,
         "solver": claim.solver,
     }
@@ -90,7 +101,7 @@ def check_claim(
         evidence.append(_scale_evidence(claim, scale))
     if kernel:
         evidence.extend(_kernel_evidence(claim))
-    return Row(claim, _status(claim, evidence), tuple(evidence), tuple(lemmas), time.perf_counter() - start)
+    return Row(claim, _status(claim, evidence, lemmas), tuple(evidence), tuple(lemmas), time.perf_counter() - start)
 
 
 def _derived(claim: Claim, lemmas: list[Lemma]) -> str:
@@ -134,19 +145,24 @@ def _kernel_evidence(claim: Claim) -> list[Evidence]:
     return list(found) if isinstance(found, (list, tuple)) else [found]
 
 
-def _status(claim: Claim, evidence: Sequence[Evidence]) -> str:
+def _status(claim: Claim, evidence: Sequence[Evidence], lemmas: Sequence[Lemma]) -> str:
     if any(e.ok is False for e in evidence):
         return "failed"
-    if claim.incomplete is None and any(e.ok and e.kind in PROVING for e in evidence):
-        return "proved"
-    return "incomplete"
+    if claim.incomplete is not None or not any(e.ok and e.kind in PROVING for e in evidence):
+        return "incomplete"
+    return "derived" if _still_open(lemmas, evidence) else "proved"
+
+
+def _still_open(lemmas: Sequence[Lemma], evidence: Sequence[Evidence]) -> tuple[Lemma, ...]:
+    closed = any(e.kind == "kernel" and e.ok for e in evidence)
+    return tuple(lemma for lemma in lemmas if not (closed and lemma.theorem))
 
 
 def verify(ids: Iterable[str] = (), **options: Any) -> Iterator[Row]:
     """The rows of the named claims, or of all, one at a time as they are done; options as for `check_claim`.
 
-    >>> [row.status for row in verify(["T3"])]
-    ['proved']
+    >>> [row.standing for row in verify(["T1", "T3"])]
+    ['proved', 'derived, 3 lemmas']
     """
     for claim in [claim_by_id(name) for name in ids] or list(registry().values()):
         yield check_claim(claim, **options)
@@ -169,7 +185,7 @@ def table(rows: Sequence[Row]) -> Table:
     found.add_column("lemmas", justify="right", no_wrap=True)
     found.add_column("seconds", justify="right", no_wrap=True)
     for row in rows:
-        claim = Text(f"{row.claim.id}\n").append(row.status, style=COLOUR[row.status])
+        claim = Text(f"{row.claim.id}\n").append(row.standing, style=COLOUR[row.status])
         found.add_row(claim, row.claim.statement, _marks(row), _leaning(row), f"{row.seconds:.2f}")
     return found
 

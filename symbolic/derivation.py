@@ -59,12 +59,20 @@ class Step:
 
 @dataclass(frozen=True)
 class Lemma:
-    """A statement that no procedure here decides: its source, and the theorem of proofs/rocq that closes it, if any."""
+    """A statement that no procedure here decides: its source, and what in proofs/rocq closes it, if anything does.
+
+    `theorem` names the Rocq theorem, or several with commas between them where each states a part.
+    """
 
     statement: str
     source: str
     theorem: str = ""
     latex: str = ""
+
+    @property
+    def theorems(self) -> tuple[str, ...]:
+        """The names in `theorem`, one by one."""
+        return tuple(name.strip() for name in self.theorem.split(",") if name.strip())
 
 
 @dataclass(frozen=True)
@@ -125,7 +133,8 @@ class Derivation:
             if isinstance(step, Step):
                 lines.append(f"     {step.reason}  [{step.procedure}]")
             else:
-                closed = f"; closed by the Rocq theorem {step.theorem}" if step.theorem else ""
+                several = "s" * (len(step.theorems) > 1)
+                closed = f"; closed by the Rocq theorem{several} {step.theorem}" if step.theorem else ""
                 lines.append(f"     lemma: {step.source}{closed}")
         return "\n".join(lines)
 

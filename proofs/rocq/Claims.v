@@ -2,10 +2,12 @@
 
     Each headline theorem is pinned here in full: `Check (name : statement)` compiles only while the theorem called
     `name` still proves `statement`, so no theorem can be weakened without this file changing.  The definitions that a
-    statement uses are written out again here, or imported by name and pinned by an equation; nothing else is imported
-    from the development, so this file together with MathComp says all there is to say.  A heading
-    `(** * Tk. title *)` names the claim (numbered as in the kit) that the checks below it belong to.  proofs/kernel.py
-    reads this file.
+    statement uses are written out again here, or imported by name.  What an imported name means is pinned too: by an
+    equation or an equivalence for most (called name_def, nameE or nameP), for the trees of rounded_dot by its value at
+    each kind of tree, and for find_witness by what it returns.  Nothing else is imported from the development: no
+    notation, coercion or tactic of it reaches this file, which together with MathComp says all there is to say.  A
+    heading `(** * Tk. title *)` names the claim (numbered as in the kit) that the checks below it belong to.
+    proofs/kernel.py compiles this file with a definition in place of each check, and asks what that rests on.
 
     Reading guide: 'M[K]_(n, r) is an n x r matrix over K, 'M[K]_n a square one, 'cV[K]_n a column, 'I_n the indices
     0 … n-1; A i j is the entry in row i and column j, *m the matrix product, *: a multiple, ^T the transpose, \rank and
@@ -451,8 +453,8 @@ From AttnProof Require witness leak_size mask freshness composition exact_reals.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
 Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, Product, Sum, Fused, rounded_dot).
-Import biases(biased_head) rationals(of_Z, of_Q) checker(support_safe, exact_safe, to_matrix, to_relation, entry).
-Import witness(output, find_witness) mask(passes, largest) freshness(unseen) composition(layer_safe, by_time).
+Import biases(biased_head) rationals(of_Z, of_Q) checker(support_safe, exact_safe, entry).
+Import witness(output, find_witness) mask(passes, largest) freshness(unseen) composition(layer_safe).
 Import exact_reals(softmax_head, softmax_prefix_safe).
 
 (** T10's condition for one query: A holds at the positions that it may use, S at the slots that it sees. *)
@@ -615,8 +617,9 @@ Check (checker.support_safe_sound :
 Check (exact_reals.support_checker_reals :
   forall (R : realType) (r n m d dv : nat) (E F : seq (seq QArith_base.Q)) (allowed visible : seq (seq bool)),
   support_safe r n m E F allowed visible = true ->
-  softmax_prefix_safe d dv (to_matrix R r n E) (to_matrix R r n F)
-    (to_relation allowed : 'I_m -> pred 'I_n) (to_relation visible)).
+  softmax_prefix_safe d dv
+    (\matrix_(s < r, j < n) of_Q R (entry E s j)) (\matrix_(s < r, j < n) of_Q R (entry F s j))
+    (fun (t : 'I_m) j => nth false (nth [::] allowed t) j) (fun t s => nth false (nth [::] visible t) s)).
 
 Check (exact_reals.support_safe_reals :
   forall (R : realType) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n)

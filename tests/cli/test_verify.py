@@ -45,8 +45,8 @@ def test_json_is_exactly_the_promised_shape(monkeypatch):
     assert data["schema_version"] == 1
     assert [c["id"] for c in data["claims"]] == ["T3", "T1"]
     for claim in data["claims"]:
-        assert list(claim) == ["id", "statement", "status", "evidence"]
-        assert claim["status"] == "proved"
+        assert list(claim) == ["id", "statement", "status", "open_lemmas", "evidence"]
+        assert (claim["status"], claim["open_lemmas"]) == {"T1": ("proved", 0), "T3": ("derived", 3)}[claim["id"]]
         assert claim["statement"] == registry()[claim["id"]].statement
         for e in claim["evidence"]:
             assert list(e) == ["kind", "ok", "detail", "seconds"]
@@ -80,7 +80,11 @@ def test_the_table_names_everything(monkeypatch):
     assert done.code == 0
     for word in ("claim", "statement", "evidence", "symbolic✓", "property✓", "lemmas", "seconds", "T3", "proved"):
         assert word in done.out
-    assert "2 proved; 3 lemmas leant on, 3 of them stated in proofs/rocq" in done.out
+    assert "derived, 3" in done.out
+    assert (
+        "1 proved, 1 derived; 3 lemmas leant on, 3 of them stated in proofs/rocq (--kernel has Rocq close those)\n"
+        in done.out
+    )
     assert "\x1b" not in done.out
     assert done.err == ""  # no progress in a pipe
 
@@ -160,7 +164,8 @@ def test_explain_has_every_part(monkeypatch):
     assert "lemma: Sylvester 1884" in done.out
     data = json.loads(run(monkeypatch, "explain", "T3", "--format", "json").out)
     assert data["id"] == "T3"
-    assert data["status"] == "proved"
+    assert (data["status"], data["open_lemmas"]) == ("derived", 3)
+    assert "— derived, 3 lemmas" in done.out
     assert len(data["derivation"]) == len(claim.derive().steps)
     assert all("procedure" in step or "lemma" in step for step in data["derivation"])
 
@@ -186,16 +191,19 @@ GOOD, IDLE, BAD = (Evidence("kernel", ok, "detail") for ok in (True, None, False
 
 
 def test_exit_codes():
-    proved, failed, incomplete = row("proved"), row("failed", BAD), row("incomplete")
+    proved, failed, incomplete, derived = row("proved"), row("failed", BAD), row("incomplete"), row("derived")
     plain = {"kernel": False, "scale": False}
     assert exit_code([proved], False, **plain) == 0
     assert exit_code([proved, failed], True, **plain) == 1
     assert exit_code([proved, incomplete], False, **plain) == 3
     assert exit_code([proved, incomplete], True, **plain) == 0
+    assert exit_code([proved, derived], False, **plain) == 0
     asked = {"kernel": True, "scale": False}
     with_theorem = {"theorems": ("x",)}
     assert exit_code([row("proved", GOOD, **with_theorem)], False, **asked) == 0
     assert exit_code([row("proved", IDLE, **with_theorem)], False, **asked) == 3  # Rocq is missing
+    assert exit_code([row("derived", IDLE, **with_theorem)], False, **asked) == 3
+    assert exit_code([proved, row("derived", GOOD, **with_theorem)], False, **asked) == 3  # a lemma without a theorem
     assert exit_code([row("proved", GOOD, **with_theorem), row("proved", IDLE)], False, **asked) == 0  # nothing pinned
     assert exit_code([row("proved", IDLE, **with_theorem)], True, **asked) == 0
     assert exit_code([row("proved", IDLE)], False, **asked) == 3  # --kernel was asked for and there is nothing to check
@@ -234,12 +242,39 @@ def test_statuses():
     assert status_of(derive=derive, incomplete="not yet") == ("incomplete", [True])
 
 
+def test_without_rocq_the_kernel_leaves_lemmas_open_and_says_so_by_its_exit_code(monkeypatch):
+    from attnproof.proofs import kernel
+
+    missing = kernel.GateReport(not_run=kernel.NOT_RUN)
+    monkeypatch.setattr(kernel, "_packaged_report", lambda: missing)
+    done = run(monkeypatch, "verify", "T11", "--kernel", "--format", "json")
+    assert done.code == 3
+    claim = json.loads(done.out)["claims"][0]
+    assert (claim["status"], claim["open_lemmas"]) == ("derived", 5)
+    assert claim["evidence"][-1]["ok"] is None
+    assert run(monkeypatch, "verify", "T11").code == 0
+
+
+def test_a_derived_claim_is_shown_in_another_colour():
+    with_lemma, without = (proofs_verify.check_claim(name) for name in ("T3", "T1"))
+    styles = [{str(span.style) for span in table_cell(row).spans} for row in (with_lemma, without)]
+    assert styles == [{"cyan"}, {"green"}]
+    assert table_cell(with_lemma).plain == "T3\nderived, 3 lemmas"
+
+
+def table_cell(row: Row):
+    """The first cell of the row in the table."""
+    return next(proofs_verify.table([row]).columns[0].cells)
+
+
 def test_the_kernel_closes_lemmas(monkeypatch):
     from attnproof.proofs import kernel
 
     monkeypatch.setattr(kernel, "kernel_evidence", lambda name: Evidence("kernel", True, "accepted"))
     with_kernel, without = (proofs_verify.check_claim("T3", kernel=asked) for asked in (True, False))
     assert len(without.open_lemmas) == len(without.lemmas) == 3
+    assert (without.status, without.standing) == ("derived", "derived, 3 lemmas")
+    assert (with_kernel.status, with_kernel.standing) == ("proved", "proved")
     assert without.lemmas == with_kernel.lemmas
     assert with_kernel.open_lemmas == ()
     out = io.StringIO()

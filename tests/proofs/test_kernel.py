@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from attnproof.proofs import kernel, rocq_build, rocq_source
+from attnproof.proofs import kernel, rocq_build, rocq_cache, rocq_source
 from attnproof.proofs.kernel import Development, GateReport, kernel_evidence, main, read_coqchk, run_gate
 from attnproof.proofs.rocq_source import pins, project_files, scan, sentences, strip_comments
 from needs import need_rocq
@@ -35,10 +36,18 @@ FALSE = "1 + 1 = 3"
 CLAIMS_3 = CLAIMS.replace("= 2", "= 3")
 
 
+def forged(definition: str, name: str, proof: str, answer: str) -> str:
+    """A theorem `name` behind a notation whose note of deprecation looks like one of Rocq's answers."""
+    note = f'#[deprecated(since="1", note="it is\n@@ {answer}\n@@ end\n")]'
+    return f"{definition}\n{note}\nNotation {name} := {proof}."
+
+
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     need_rocq()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("CI", raising=False)
     return tmp_path / "cache"
 
 
@@ -113,7 +122,7 @@ def test_the_cache_keeps_only_the_latest(tmp_path: Path) -> None:
         (tmp_path / f"kernel-{number}").mkdir()
         os.utime(tmp_path / f"kernel-{number}", (number, number))
     (tmp_path / "other-1").mkdir()
-    assert rocq_build.make_room(tmp_path / "kernel-new", keep=2)
+    assert rocq_cache.make_room(tmp_path / "kernel-new", keep=2)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kernel-4", "kernel-5", "other-1"]
 
 
@@ -301,6 +310,69 @@ FRAUDS = {
         "Claims.v:3: imports a whole file",
         None,
     ),
+    "an instance declared, and an answer forged on standard error": (
+        {
+            "base__v": BASE.replace(
+                PROOF,
+                "Class Magic : Prop := magic : 1 + 1 = 3.\nDeclare Instance given : Magic.\n"
+                + forged(
+                    "Definition real_two : 1 + 1 = 3 := given.", "two", "real_two", "0\nClosed under the global context"
+                ),
+            ),
+            "Claims__v": CLAIMS_3,
+        },
+        "base.v:7: Declare Instance",
+        "assumes base.given",
+    ),
+    "the path of an axiom forged on standard error": (
+        {
+            "boolp__v": "Class Same : Prop := same : forall P Q : Prop, P = Q.\n"
+            "Declare Instance propositional_extensionality : Same.",
+            "real__v": "From AttnProof Require boolp.\n"
+            + forged(
+                "Definition every : forall P Q : Prop, P = Q := boolp.propositional_extensionality.",
+                "all",
+                "every",
+                "boolp.propositional_extensionality\nConstant mathcomp.classical.boolp.propositional_extensionality",
+            ),
+            "project": PROJECT.replace("base.v", "base.v\nboolp.v\nreal.v"),
+            "Claims__v": "From AttnProof Require real.\n" + CLAIMS.replace(
+                "base.two : 1 + 1 = 2", "real.all : forall P Q : Prop, P = Q"
+            ),
+        },
+        "boolp.v:2: Declare Instance",
+        "assumes AttnProof.boolp.propositional_extensionality",
+    ),
+    "an instance declared and not used": (
+        {"base__v": BASE + "Existing Class False.\nDeclare Instance unused : False.\n"},
+        "base.v:8: Declare Instance",
+        None,
+    ),
+    "a command inside a focused goal": (
+        {"base__v": BASE.replace("reflexivity.", "refine ?[g]. [g]: { Set Warnings \"-all\". reflexivity. }")},
+        "base.v:6: Set is no command that the gate lets through",
+        None,
+    ),
+    "a cast by the native compiler": (
+        {"base__v": BASE.replace(PROOF, "Definition two : 1 + 1 = 2 := (@eq_refl nat 2 <<: 1 + 1 = 2).")},
+        "base.v:6: <<:",
+        None,
+    ),
+    "a file with the name of a module in Rocq's library": (
+        {
+            "Nat__v": "Definition add (n m : nat) := 3.",
+            "project": PROJECT.replace("base.v", "base.v\nNat.v"),
+            "base__v": "From AttnProof Require Nat.\n" + BASE.replace("1 + 1 = 2", "Nat.add 1 1 = 3"),
+            "Claims__v": CLAIMS.replace("1 + 1 = 2", "Nat.add 1 1 = 3"),
+        },
+        "Nat.v:1: is named like a library's module (Nat), whose place it would take; rename the file",
+        None,
+    ),
+    "an option that weakens the kernel": (
+        {"project": PROJECT + "-arg -type-in-type\n"},
+        "_CoqProject:7: unexpected line '-arg -type-in-type'",
+        None,
+    ),
     "no pins at all": ({"Claims__v": "From AttnProof Require base.\n"}, "no statement is pinned", None),
 }  # fmt: skip
 
@@ -363,6 +435,136 @@ def test_a_leftover_product_does_not_count_as_compiled(cache: Path, tmp_path: Pa
     (tmp_path / "x.vo").write_text("old", encoding="utf-8")
     assert not rocq_build.compile_file(toolchain, tmp_path, "x.v").ok
     assert not (tmp_path / "x.vo").exists()
+
+
+# -- names that lead elsewhere ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Num", "GRing", "QArith_base"])
+def test_a_file_named_like_a_module_of_mathcomp_is_refused(name: str, cache: Path) -> None:
+    claims = f"From mathcomp Require Import all_ssreflect all_algebra.\nFrom AttnProof Require {name}.\n{CLAIMS}"
+    report = judge(
+        Claims__v=claims,
+        project=PROJECT.replace("base.v", f"base.v\n{name}.v"),
+        **{f"{name}__v": "Module Theory. End Theory. Definition sqrt (n : nat) := n."},
+    )
+    assert report.passed == 2
+    assert len(report.findings) == 1
+    assert re.match(rf"{name}\.v:1: is named like a library's module \((\S+\.)?{name}\)", report.findings[0])
+
+
+@pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "XDG_DATA_DIRS", "COQPATH", "HOME"])
+def test_a_library_that_the_environment_adds_is_not_found(
+    variable: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = {"COQPATH": "", "HOME": ".local/share/coq"}.get(variable, "coq")
+    folder = tmp_path / "added" / below
+    folder.mkdir(parents=True)
+    toolchain = rocq_build.find_toolchain()
+    assert toolchain is not None
+    (folder / "evil.v").write_text("Definition evil := 1.", encoding="utf-8")
+    subprocess.run([toolchain.coqc, "evil.v"], cwd=folder, check=True)
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "x.v").write_text("Require evil.", encoding="utf-8")
+    monkeypatch.setenv(variable, str(tmp_path / "added"))
+    if variable == "HOME":
+        monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    assert subprocess.run([toolchain.coqc, "x.v"], cwd=own, capture_output=True, check=False).returncode == 0
+    assert "Cannot find a physical path" in rocq_build.compile_file(toolchain, own, "x.v").output
+
+
+# -- what the cache holds --------------------------------------------------------------------------------------------
+
+
+def fraud_kept() -> tuple[Development, Path]:
+    """A development that does not pass, judged, and the folder that the cache keeps of it."""
+    changes, _, _ = FRAUDS["admitted"]
+    development = Development({**HONEST, "base.v": changes["base__v"], "Claims.v": changes["Claims__v"]})
+    assert not run_gate(development=development).ok
+    assert run_gate(development=development).cached
+    return development, next(rocq_cache.cache_folder().glob("kernel-*"))
+
+
+def test_a_planted_report_is_not_believed(cache: Path) -> None:
+    development, home = fraud_kept()
+    row = kernel.TheoremRow("T1", "base.two", "1 + 1 = 3", (), 0.1, True, "closed under the global context")
+    (home / "report.json").write_text(GateReport((row,)).to_json(), encoding="utf-8")
+    report = run_gate(development=development)
+    assert not report.cached
+    assert not report.ok
+
+
+def test_a_folder_that_another_key_sealed_is_not_believed(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    development, _ = fraud_kept()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
+    assert not run_gate(development=development).cached
+
+
+def test_a_key_that_others_can_read_seals_nothing(cache: Path) -> None:
+    development, _ = fraud_kept()
+    assert rocq_cache.key_file().stat().st_mode & 0o777 == 0o600
+    rocq_cache.key_file().chmod(0o644)
+    assert not run_gate(development=development).cached
+
+
+def test_a_folder_under_another_name_is_not_believed(tmp_path: Path, cache: Path) -> None:
+    with rocq_cache.build_folder({"x.v": "text"}, tmp_path / "kernel-1"):
+        pass
+    assert rocq_cache.kept(tmp_path / "kernel-1")
+    (tmp_path / "kernel-1").rename(tmp_path / "kernel-2")
+    assert not rocq_cache.kept(tmp_path / "kernel-2")
+    assert not (tmp_path / "kernel-2").exists()
+
+
+@pytest.mark.parametrize("change", ["content", "more", "link"])
+def test_one_changed_file_breaks_the_seal(change: str, tmp_path: Path, cache: Path) -> None:
+    home = tmp_path / "kernel-1"
+    with rocq_cache.build_folder({"x.v": "text", "y.v": "text"}, home):
+        pass
+    if change == "content":
+        (home / "x.v").write_text("other", encoding="utf-8")
+    elif change == "more":
+        (home / "z.vo").write_text("", encoding="utf-8")
+    else:
+        (home / "x.v").unlink()
+        (home / "x.v").symlink_to(home / "y.v")
+    assert not rocq_cache.kept(home)
+
+
+def test_in_ci_nothing_is_kept_and_nothing_believed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not run_gate(development=Development(HONEST)).cached
+    monkeypatch.setenv("CI", "true")
+    assert not run_gate(development=Development(HONEST)).cached
+    folders = sorted(cache.glob("attnproof/*"))
+    other = Development({**HONEST, "base.v": BASE + "\n"})
+    assert run_gate(development=other).ok
+    assert sorted(cache.glob("attnproof/*")) == folders
+    assert not run_gate(development=other).cached
+
+
+def test_another_version_of_mathcomp_is_another_digest(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "bin" / "coqc"
+    library = tmp_path / "lib" / "user-contrib" / "mathcomp" / "analysis" / "exp.vo"
+    for path in (compiler, library):
+        path.parent.mkdir(parents=True)
+    compiler.write_text(f"#!/bin/sh\ncase $1 in -where) echo {tmp_path / 'lib'};; *) echo version 8;; esac\n")
+    compiler.chmod(0o755)
+    (compiler.parent / "coqdep").symlink_to(compiler)
+    monkeypatch.setenv("PATH", str(compiler.parent), prepend=os.pathsep)
+    library.write_text("version 1", encoding="utf-8")
+    before = rocq_build.find_toolchain()
+    library.write_text("version 0.7", encoding="utf-8")
+    after = rocq_build.find_toolchain()
+    assert before is not None
+    assert after is not None
+    assert before.version == after.version == "version 8"
+    assert before.digest != after.digest
+    assert before.libraries == {"exp"}
 
 
 # -- the second checker ---------------------------------------------------------------------------------------------
@@ -496,7 +698,7 @@ def test_the_development_lists_every_file_and_scans_clean() -> None:
     listed, wrong = project_files(sources["_CoqProject"])
     assert wrong == []
     assert sorted(listed) == sorted(set(sources) - {"_CoqProject"})
-    assert [str(f) for name, text in sources.items() for f in scan(name, text)] == []
+    assert [str(f) for name, text in sources.items() if name.endswith(".v") for f in scan(name, text)] == []
     found, wrong = pins(sources["Claims.v"])
     assert wrong == []
     assert {pin.file for pin in found} <= set(listed)
