@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from ...errors import ArgumentTypeError
 from ..boundary import Boundary, Misfit
-from .program import Program
-from .setting import MODES, ModelError
+from .setting import MODES, ModelError, need_torch
+from .trace.subject import Subject
 
 BoundaryLike = Boundary | str | Callable[[int], Boundary] | None
 
@@ -20,9 +22,9 @@ def chosen_modes(modes: Sequence[str]) -> list[str]:
     chosen = [modes] if isinstance(modes, str) else list(modes)
     for mode in chosen:
         if mode not in MODES:
-            raise ModelError(f"modes names {mode!r}, which is no mode; use 'eval', 'train' or both")
+            raise ModelError("modes", f"names {mode!r}, which is no mode", "use 'eval', 'train' or both")
     if not chosen:
-        raise ModelError("modes is empty; use 'eval', 'train' or both")
+        raise ModelError("modes", "is empty", "use 'eval', 'train' or both")
     return chosen
 
 
@@ -30,8 +32,10 @@ def axis_of_positions(model: Any, given: int | None) -> int:
     """The axis that holds positions, 1 where nothing was said; ModelError where the module says otherwise."""
     if given is None and _positions_first(model):
         raise ModelError(
-            f"{type(model).__name__} takes positions along axis 0 (batch_first=False); pass sequence_axis=0, or 1 if "
-            "you do mean the batch"
+            type(model).__name__,
+            "takes positions along axis 0 (batch_first=False)",
+            "pass sequence_axis=0, or 1 if you do mean the batch",
+            mentions=("sequence_axis",),
         )
     return 1 if given is None else given
 
@@ -59,21 +63,26 @@ def inputs_of_lengths(
 
     if lengths is None:
         if not inputs:
-            raise ModelError("no input was given; pass the model's inputs, or lengths together with make_input")
+            raise ModelError(
+                "no input",
+                "was given",
+                "pass the model's inputs, or lengths together with make_input",
+                mentions=("lengths", "make_input"),
+            )
         return [(None, inputs)]
     sizes = list(lengths)
     for n in sizes:
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise ModelError(f"lengths names {n!r}; pass whole numbers of at least 1")
+            raise ModelError("lengths", f"names {n!r}", "pass whole numbers of at least 1")
     if not sizes:
-        raise ModelError("lengths is empty; name at least one length or leave it out")
+        raise ModelError("lengths", "is empty", "name at least one length or leave it out")
     if make_input is not None:
         made = ((n, make_input(n)) for n in sizes)
         return [(n, m if isinstance(m, tuple) else (m,)) for n, m in made]
     if len(inputs) == 1 and callable(inputs[0]):
-        raise ModelError("input 0 is a function; pass it as make_input=, with lengths")
+        raise ModelError("input 0", "is a function", "pass it as make_input=, with lengths")
     if not inputs or isinstance(vary, str) or not isinstance(inputs[vary], torch.Tensor):
-        raise ModelError("lengths needs make_input(n) here: only a positional tensor can be cut and repeated")
+        raise ModelError("lengths", "needs make_input(n) here", "only a positional tensor can be cut and repeated")
     x = inputs[vary]
     resized: list[tuple[int | None, tuple[Any, ...]]] = []
     for n in sizes:
@@ -82,51 +91,128 @@ def inputs_of_lengths(
     return resized
 
 
+def subject_of(
+    model: Callable[..., Any], inputs: Sequence[Any], vary: int | str, sequence_axis: int, output_axis: int | None
+) -> Subject:
+    """The model with its inputs, a last mapping as keywords; ModelError or TypeError where they misfit."""
+    torch = need_torch()
+    if not callable(model):
+        raise ArgumentTypeError(
+            "model", f"must be callable, not {type(model).__name__}", "pass an nn.Module or a function"
+        )
+    positional, keywords = list(inputs), {}
+    if positional and isinstance(positional[-1], Mapping):
+        keywords = dict(positional.pop())
+    if isinstance(vary, str) and vary not in keywords:
+        raise ModelError("vary", "is no keyword of the model's inputs", "give them as a last mapping", vary)
+    if not isinstance(vary, str) and not 0 <= vary < len(positional):
+        if vary or len(keywords) != 1:
+            few = f"names none of the {len(positional)} inputs"
+            raise ModelError("vary", few, "pass an index below that", vary)
+        vary = next(iter(keywords))
+    subject = Subject(model, tuple(positional), keywords, vary)
+    if not isinstance(subject.input, torch.Tensor):
+        raise ModelError(
+            f"input {vary}",
+            f"is {type(subject.input).__name__}; the varied input must be a tensor",
+            "choose it with vary",
+            mentions=("vary",),
+        )
+    axis = _axis(subject, sequence_axis)
+    subject = replace(subject, sequence_axis=axis, output_axis=axis if output_axis is None else output_axis)
+    if not subject.n:
+        raise ModelError(
+            f"input {vary}",
+            f"has no position along sequence_axis = {sequence_axis}",
+            "pass a longer one",
+            mentions=("sequence_axis",),
+        )
+    return subject
+
+
+def _axis(subject: Subject, axis: int) -> int:
+    dims: int = subject.input.dim()
+    if not isinstance(axis, int) or not -dims <= axis < dims:
+        raise ModelError(
+            "sequence_axis",
+            f"is no axis of input {subject.vary}, whose shape is {tuple(subject.input.shape)}",
+            "pass the axis that holds positions",
+            axis,
+        )
+    return axis % dims
+
+
+def length_as_asked(subject: Subject, n: int | None, boundary: BoundaryLike) -> None:
+    """ModelError where make_input(n) gave another length, or where one position alone was given by mistake."""
+    axis = subject.sequence_axis
+    if n is not None and subject.n != n:
+        raise ModelError(f"make_input({n})", f"gave {subject.n} positions along axis {axis}", f"make it give {n}")
+    if n is None and subject.n == 1 and (boundary is None or boundary == "prefix"):
+        raise ModelError(
+            f"input {subject.vary}",
+            f"of shape {tuple(subject.input.shape)} has 1 position along axis {axis}, so that nothing comes later",
+            "name the axis of the positions with sequence_axis",
+            mentions=("sequence_axis",),
+        )
+
+
 def resolved_boundary(given: BoundaryLike, n: int, queries: int, axis: int) -> Boundary:
     """The boundary over n positions and the output's queries; ModelError where they do not agree."""
     if callable(given) and not isinstance(given, Boundary):
         given = given(n)
     if given is None and queries != n:
-        raise ModelError(
-            f"the output has {queries} positions along axis {axis} and the input {n}; say where they stand with "
-            f"boundary=Boundary.prefix({n}, queries={queries}) or Boundary.relation(matrix), or pass output_axis"
+        remedy = (
+            f"say where they stand with boundary=Boundary.prefix({n}, queries={queries}) or Boundary.relation(matrix), "
+            "or pass output_axis"
             if queries <= n
-            else f"the output has {queries} positions along axis {axis} and the input {n}; say what each may use "
-            f"with boundary=Boundary.relation(matrix) of shape ({queries}, {n}), or pass output_axis"
+            else f"say what each may use with boundary=Boundary.relation(matrix) of shape ({queries}, {n}), or pass "
+            "output_axis"
+        )
+        raise ModelError(
+            "the output",
+            f"has {queries} positions along axis {axis} and the input {n}",
+            remedy,
+            mentions=("boundary", "output_axis"),
         )
     try:
         resolved = Boundary.resolve(given, n)  # a text leaves open where fewer queries stand, so it is for n of them
     except Misfit as misfit:
         raise ModelError(
-            f"boundary speaks of n = {misfit.n} positions, the sequence axis has {n}; pass Boundary.prefix({n}) or "
-            "another sequence_axis"
+            "boundary",
+            f"speaks of n = {misfit.n} positions, the sequence axis has {n}",
+            f"pass Boundary.prefix({n}) or another sequence_axis",
+            mentions=("sequence_axis",),
         ) from None
     if resolved.queries != queries:
         raise ModelError(
-            f"boundary has {resolved.queries} queries, the output {queries} positions along axis {axis}; make them "
-            "agree or pass output_axis"
+            "boundary",
+            f"has {resolved.queries} queries, the output {queries} positions along axis {axis}",
+            "make them agree or pass output_axis",
+            mentions=("output_axis",),
         )
     return resolved
 
 
-def resolved_vocabulary(program: Program, given: int | None, inferred: int | None) -> int | None:
+def resolved_vocabulary(subject: Subject, given: int | None, inferred: int | None) -> int | None:
     """The number of tokens, None for numbers that are no tokens; ModelError where nothing tells it."""
     import torch
 
-    if not program.is_discrete():
+    if not subject.is_discrete:
         return None
     if given is not None:
         if isinstance(given, bool) or not isinstance(given, int) or given < 2:
-            raise ModelError(f"vocabulary = {given!r} leaves nothing to vary; pass the number of tokens, at least 2")
-        top = int(program.input.max())
+            raise ModelError("vocabulary", "leaves nothing to vary", "pass the number of tokens, at least 2", given)
+        top = int(subject.input.max())
         if top >= given:
-            raise ModelError(f"vocabulary = {given} but the input holds token {top}; pass at least {top + 1}")
+            raise ModelError("vocabulary", f"but the input holds token {top}", f"pass at least {top + 1}", given)
         return given
-    if program.input.dtype is torch.bool:
+    if subject.input.dtype is torch.bool:
         return 2
     if inferred is None:
         raise ModelError(
-            f"input {program.vary} holds whole numbers and no embedding tells their bound; pass vocabulary=, the "
-            "number of tokens"
+            f"input {subject.vary}",
+            "holds whole numbers and no embedding tells their bound",
+            "pass vocabulary=, the number of tokens",
+            mentions=("vocabulary",),
         )
     return inferred

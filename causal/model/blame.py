@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ..verdict import Verdict
+    from .trace.policy import Policy
     from .trace.records import Chain, Operation
 
 SHOWN = 6  # operations of a chain that a sentence shows
@@ -71,31 +72,19 @@ def blame_leak(
     output: int,
     query: int,
     positions: Sequence[int],
-    closed: np.ndarray | None = None,
-    **policy: Any,
+    closed: np.ndarray | None,
+    policy: Policy,
 ) -> Blame | None:
     """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof).
 
-    What belongs to `closed` positions (boolean, by default those positions) is passed over.
+    What belongs to `closed` positions (boolean; None: those positions) is passed over.
     """
-    from . import trace
+    from .trace.frontend import blame
 
     marked = np.zeros(boundary.n, bool)
     marked[list(positions)] = True
     try:
-        chain = trace.blame(
-            program.model,
-            program.positional,
-            keywords=program.keywords,
-            input_index=program.vary,
-            sequence_axis=program.sequence_axis,
-            output=output,
-            output_axis=program.output_axis,
-            position=query,
-            forbidden=marked,
-            closed=closed,
-            **policy,
-        )
+        chain = blame(program.subject, policy, output=output, position=query, forbidden=marked, closed=closed)
     except Exception:  # a guide must never stop a verdict
         return None
     return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ..verdict import NotProvedError, Status, Verdict, accept_or_raise, versions_of
 from .arguments import (
@@ -18,14 +18,17 @@ from .arguments import (
     axis_of_positions,
     chosen_modes,
     inputs_of_lengths,
+    length_as_asked,
     resolved_boundary,
     resolved_vocabulary,
+    subject_of,
 )
 from .blame import failure_message
-from .decide import Case
-from .finding import Finding, operations_named, worst
+from .decide import decide
+from .finding import Finding, worst
 from .modules import modules_of, named_parameters
 from .program import Program
+from .question import Question
 from .setting import ModelError, need_torch
 
 __all__ = ["assert_causal", "check_model"]
@@ -40,7 +43,7 @@ def check_model(
     modes: Sequence[str] = ("eval",),
     lengths: Sequence[int] | None = None,
     make_input: Callable[[int], Any] | None = None,
-    parameters: str | None = None,
+    parameters: Literal["any", "stored"] | None = None,
     vary: int | str = 0,
     vocabulary: int | None = None,
     rules: Sequence[Any] = (),
@@ -75,23 +78,19 @@ def check_model(
     need_torch()
     chosen = chosen_modes(modes)
     if parameters not in (None, "any", "stored"):
-        raise ModelError(f"parameters = {parameters!r} is unknown; use 'any' (the default) or 'stored'")
+        raise ModelError("parameters", "is unknown", "use 'any' (the default) or 'stored'", parameters)
     axis = axis_of_positions(model, sequence_axis)
     findings = []
     for n, given in inputs_of_lengths(inputs, lengths, make_input, vary, axis):
+        subject = subject_of(model, given, vary, axis, output_axis)
+        length_as_asked(subject, n, boundary)
         for mode in chosen:
-            program = Program(model, given, vary=vary, sequence_axis=axis, output_axis=output_axis)
-            if n is not None and program.n != n:
-                raise ModelError(f"make_input({n}) gave {program.n} positions along axis {axis}; make it give {n}")
-            if n is None and program.n == 1 and boundary in (None, "prefix"):
-                raise ModelError(
-                    f"input {program.vary} of shape {tuple(program.input.shape)} has 1 position along axis {axis}, so "
-                    "that nothing comes later; name the axis of the positions with sequence_axis"
-                )
+            program = Program.of(subject)
             seen = program.observe(mode)
-            about = resolved_boundary(boundary, program.n, seen.output.shape[0], program.output_axis)
-            bound = resolved_vocabulary(program, vocabulary, seen.vocabulary)
-            findings.append(Case(program, about, seen, mode, bound, parameters or "any", rules).decide())
+            about = resolved_boundary(boundary, program.n, seen.output.shape[0], seen.output_axis)
+            bound = resolved_vocabulary(subject, vocabulary, seen.vocabulary)
+            question = Question(program.settled(seen), about, seen, mode, bound, parameters or "any", tuple(rules))
+            findings.append(decide(question))
     return _verdict(model, findings)
 
 
@@ -126,51 +125,52 @@ def _verdict(model: Any, findings: Sequence[Finding]) -> Verdict:
     status = worst([f.status for f in findings])
     shown = next(f for f in findings if f.status is status)
     several = len(findings) > 1
+    runs = [f"{f.question.mode}, n = {f.question.program.n}" for f in findings]
 
-    def tagged(f: Finding, text: str) -> str:
-        return f"{text} [{f.mode}, n = {f.program.n}]" if several else text
+    def tagged(run: str, text: str) -> str:
+        return f"{text} [{run}]" if several else text
 
-    reasons = [tagged(f, r) for f in findings if f.status is status for r in f.reasons]
-    reasons += [tagged(f, r) for f in findings for r in f.notes]
-    name = _name(model)
-    runs = ", ".join(f"{f.mode} n = {f.program.n}" for f in findings)
+    reasons = [tagged(r, t) for f, r in zip(findings, runs, strict=True) if f.status is status for t in f.said.reasons]
+    reasons += [tagged(r, t) for f, r in zip(findings, runs, strict=True) for t in f.said.notes]
+    name, boundary = _name(model), shown.question.boundary
+    of_runs = ", ".join(run.replace(",", "") for run in runs)
     return Verdict(
         subject="model",
-        about=f"{name} over {shown.program.n} positions" if not several else f"{name} ({runs})",
+        about=f"{name} ({of_runs})" if several else f"{name} over {shown.question.program.n} positions",
         status=status,
-        evidence=tuple(e for f in findings for e in f.evidence),
-        assumptions=tuple(dict.fromkeys(a for f in findings for a in f.assumptions)),
-        conditions=tuple(c for f in findings for c in f.conditions) if status is Status.PROVED_IF else (),
+        evidence=tuple(e for f in findings for e in f.said.evidence),
+        assumptions=tuple(dict.fromkeys(a for f in findings for a in f.said.assumptions)),
+        conditions=tuple(c for f in findings for c in f.said.conditions) if status is Status.PROVED_IF else (),
         witness=shown.witness,
         reasons=tuple(dict.fromkeys(reasons)),
         starved=shown.starved,
-        queries=shown.boundary.queries,
-        boundary=shown.boundary,
+        queries=boundary.queries,
+        boundary=boundary,
         details=_details(name, shown, findings),
         versions=versions_of("torch", "numpy"),
-        input_hash=_hash(shown.program),
+        input_hash=_hash(shown.question.program),
     )
 
 
 def _details(name: str, shown: Finding, findings: Sequence[Finding]) -> Mapping[str, Any]:
-    reach = None if shown.attempt is None else shown.attempt.reach
+    attempt = shown.attempt
     return {
         "model": name,
-        "mode": shown.mode,
-        "shape": list(shown.program.input.shape),
-        "earliest": None if reach is None else reach.earliest.tolist(),
-        "latest": None if reach is None else reach.latest.tolist(),
+        "mode": shown.question.mode,
+        "shape": list(shown.question.program.input.shape),
+        "earliest": None if attempt is None else attempt.reach.earliest.tolist(),
+        "latest": None if attempt is None else attempt.reach.latest.tolist(),
         "blame": None if shown.blame is None else shown.blame.to_dict(),
-        "probe": shown.probe,
-        "unknown": [str(op) for op in operations_named(shown)],
-        "reads": [] if shown.attempt is None else [str(r.operation) for r in shown.attempt.trace.reads],
-        "operations": {} if shown.attempt is None else dict(shown.attempt.trace.operations),
+        "probe": None if shown.probe is None else dict(shown.probe),
+        "unknown": [str(op) for op in shown.unknown],
+        "reads": [] if attempt is None else [str(r.operation) for r in attempt.trace.reads],
+        "operations": {} if attempt is None else dict(attempt.trace.operations),
         "runs": [
             {
-                "mode": f.mode,
-                "n": f.program.n,
+                "mode": f.question.mode,
+                "n": f.question.program.n,
                 "status": f.status.name,
-                "forwards": f.forwards,
+                "forwards": f.said.forwards,
                 "abstract_seconds": None if f.attempt is None else f.attempt.trace.seconds,
                 "seconds": f.seconds,
             }
@@ -194,7 +194,7 @@ def _hash(program: Program) -> str:
     from .trace.pytree import leaves
 
     digest = hashlib.blake2b(digest_size=16)
-    tensors = [t for _, t in leaves((program.positional, program.keywords)) if isinstance(t, torch.Tensor)]
+    tensors = [t for _, t in leaves((program.subject.inputs, program.subject.keywords)) if isinstance(t, torch.Tensor)]
     tensors += list(named_parameters(program.modules).values())
     for t in tensors:
         digest.update(f"{t.dtype}{tuple(t.shape)}".encode())

@@ -41,8 +41,8 @@ def stepper(program: Program) -> tuple[str, Callable[[Tensor, Any], tuple[Any, A
     """The model's own way to decode with a cache, or None: (name, step(chunk, cache) -> (output, cache))."""
     import torch
 
-    model = program.model
-    if not isinstance(model, torch.nn.Module) or program.keywords or len(program.positional) != 1:
+    model = program.subject.model
+    if not isinstance(model, torch.nn.Module) or program.subject.keywords or len(program.subject.inputs) != 1:
         return None
     if isinstance(model, torch.nn.RNNBase):
         if model.bidirectional:
@@ -62,7 +62,7 @@ def stepper(program: Program) -> tuple[str, Callable[[Tensor, Any], tuple[Any, A
     return "past_key_values", step
 
 
-def compare(program: Program, full: Tensor, setting: Setting, tolerance: float) -> Decoding | None:
+def decode(program: Program, full: Tensor, setting: Setting, tolerance: float) -> Decoding | None:
     """Decode the given input in chunks and compare with `full` (queries, features); None where there is no cache."""
     import torch
 
@@ -70,24 +70,25 @@ def compare(program: Program, full: Tensor, setting: Setting, tolerance: float) 
     if found is None or full.shape[0] != program.n:
         return None
     name, step = found
-    x, axis = program.input, program.sequence_axis
+    x, axis, queries = program.input, program.subject.sequence_axis, program.subject.output_axis
     largest, first, count, cache = 0.0, None, 0, None
     with program.prepared(setting):
         for start, length in _chunks(program.n):
             try:
                 result, cache = step(x.narrow(axis, start, length), cache)
-                _, y, _ = choose_output(result, program.output_axis, None)
+                _, y, _ = choose_output(result, queries, None)
             except Exception as error:
                 if start == 0:
                     return None  # its cache is not what it seems
                 raise ModelError(
-                    f"decoding with {name} raised {type(error).__name__} at position {start} ({error}); "
-                    "the model cannot go on from its own cache"
+                    f"decoding with {name}",
+                    f"raised {type(error).__name__} at position {start} ({error})",
+                    "the model cannot go on from its own cache",
                 ) from error
             if cache is None:
                 return None  # it keeps none (switched off in its configuration)
             count += 1
-            y = y.movedim(program.output_axis, 0).reshape(y.shape[program.output_axis], -1)
+            y = y.movedim(queries, 0).reshape(y.shape[queries], -1)
             if y.shape[0] != length or not torch.isfinite(y).all():
                 return None
             moved = (y.double() - full[start : start + length].double()).abs().amax(1)

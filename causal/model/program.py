@@ -7,19 +7,20 @@ input is taken away here: random numbers, training flags, buffers that a call re
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from . import draws
 from .modules import in_mode, modules_of, seeded
 from .precision import in_float64, parameters_as, uncompiled, wider
 from .restore import Snapshot, restored
-from .setting import AS_GIVEN, ModelError, Setting, need_torch
+from .setting import AS_GIVEN, ModelError, Setting
+from .trace.subject import Subject
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Seen:
 
     output: Tensor
     path: str
+    output_axis: int
     unchecked: tuple[str, ...]
     epsilon: float
     random: bool
@@ -38,69 +40,43 @@ class Seen:
     vocabulary: int | None
 
 
+@dataclass(frozen=True)
 class Program:
-    """The model, its inputs and the axes; `run` gives the output with the sequence axis first.
+    """A subject with the modules that it reaches; `run` gives the output with the sequence axis first.
 
-    `model` is an `nn.Module` or any callable (modules are found in closures, bound methods, partials, and globals that
-    the function names). `inputs` are its positional inputs; a last mapping is passed as keywords. `vary` is the index
-    (or keyword) of the input that is varied. Raises ModelError (a ValueError) with one sentence.
+    `path` says which of the model's outputs is meant; None is the first floating one that has the output axis.
     """
 
-    def __init__(
-        self,
-        model: Callable[..., Any],
-        inputs: Sequence[Any],
-        *,
-        vary: int | str = 0,
-        sequence_axis: int = 1,
-        output_axis: int | None = None,
-    ) -> None:
-        torch = need_torch()
-        if not callable(model):
-            raise TypeError(f"model must be callable, not {type(model).__name__}; pass an nn.Module or a function")
-        self.model, self.vary = model, vary
-        self.keywords: dict[str, Any] = {}
-        positional = list(inputs)
-        if positional and isinstance(positional[-1], Mapping):
-            self.keywords = dict(positional.pop())
-        self.positional = positional
-        if isinstance(vary, str) and vary not in self.keywords:
-            raise ModelError(f"vary = {vary!r} is no keyword of the model's inputs; give them as a last mapping")
-        if not isinstance(vary, str) and not 0 <= vary < len(positional):
-            if vary == 0 and len(self.keywords) == 1:
-                self.vary = next(iter(self.keywords))
-            else:
-                raise ModelError(f"vary = {vary} names none of the {len(positional)} inputs; pass an index below that")
-        x = self.input
-        if not isinstance(x, torch.Tensor):
-            raise ModelError(
-                f"input {self.vary} is {type(x).__name__}; the varied input must be a tensor, choose it with vary"
-            )
-        self.sequence_axis = _axis(x, sequence_axis, "sequence_axis", f"input {self.vary}")
-        self.output_axis = self.sequence_axis if output_axis is None else output_axis
-        self.n = int(x.shape[self.sequence_axis])
-        if not self.n:
-            raise ModelError(
-                f"input {self.vary} has no position along sequence_axis = {sequence_axis}; pass a longer one"
-            )
-        self.modules = modules_of(model)
-        self._leaf: str | None = None
+    subject: Subject
+    modules: tuple[nn.Module, ...]
+    path: str | None = None
+
+    @classmethod
+    def of(cls, subject: Subject) -> Program:
+        """The program with the modules that are found in closures, bound methods, partials, globals and attributes."""
+        return cls(subject, tuple(modules_of(subject.model)))
+
+    def settled(self, seen: Seen) -> Program:
+        """The program whose output is the one that a run showed, its axis counted from the front."""
+        return replace(self, subject=replace(self.subject, output_axis=seen.output_axis), path=seen.path)
 
     @property
-    def input(self) -> Any:
-        """The varied input as given."""
-        return self.keywords[self.vary] if isinstance(self.vary, str) else self.positional[self.vary]
+    def n(self) -> int:
+        """The number of positions."""
+        return self.subject.n
 
-    def is_discrete(self) -> bool:
-        """Whether the varied input holds whole numbers (tokens)."""
-        return not (self.input.is_floating_point() or self.input.is_complex())
+    @property
+    def input(self) -> Tensor:
+        """The varied input as given."""
+        given: Tensor = self.subject.input
+        return given
 
     # -- running --------------------------------------------------------------------------------------------------
 
     def call(self, x: Tensor, alone: bool = False) -> Any:
         """The model's raw output on `x` in place of the varied input, every tensor a copy of the caller's."""
         positional, keywords = self._arguments(x, alone)
-        return self.model(*positional, **keywords)
+        return self.subject.model(*positional, **keywords)
 
     def _arguments(self, x: Tensor, alone: bool = False) -> tuple[list[Any], dict[str, Any]]:
         """Copies of the inputs, one per tensor; `x` wherever the varied one was given, or at its own place `alone`."""
@@ -119,16 +95,11 @@ class Program:
                 copies[id(value)] = value.clone()
             return copies[id(value)]
 
-        positional, keywords = mapped(copied, (self.positional, self.keywords))
+        positional, keywords = mapped(copied, (list(self.subject.inputs), dict(self.subject.keywords)))
         if alone:
-            (keywords if isinstance(self.vary, str) else positional)[self.vary] = x.clone()
+            place: Any = keywords if isinstance(self.subject.vary, str) else positional
+            place[self.subject.vary] = x.clone()
         return positional, keywords
-
-    @property
-    def tied(self) -> tuple[int | str, ...]:
-        """The other inputs that are the very tensor that is varied, by index or keyword."""
-        given: list[tuple[int | str, Any]] = [*enumerate(self.positional), *self.keywords.items()]
-        return tuple(name for name, value in given if value is self.input and name != self.vary)
 
     def run(self, x: Tensor, setting: Setting = AS_GIVEN) -> Tensor:
         """The output (queries, features) for the varied input `x`, detached; complex numbers as two reals."""
@@ -140,15 +111,12 @@ class Program:
     def _rows(self, result: Any) -> Tensor:
         import torch
 
-        path, y, _ = choose_output(result, self.output_axis, self._leaf)
-        self._leaf = path
+        _, y, _ = choose_output(result, self.subject.output_axis, self.path)
+        axis = self.subject.output_axis % y.dim()
         y = y.detach()
         if y.is_complex():
             y = torch.view_as_real(y)
-        return y.movedim(self._output_axis(y), 0).reshape(y.shape[self._output_axis(y)], -1)
-
-    def _output_axis(self, y: Tensor) -> int:
-        return self.output_axis if self.output_axis >= 0 else y.dim() + self.output_axis
+        return y.movedim(axis, 0).reshape(y.shape[axis], -1)
 
     @contextmanager
     def prepared(self, setting: Setting) -> Iterator[None]:
@@ -183,20 +151,19 @@ class Program:
             before = Snapshot(self.modules)
             started = time.perf_counter()
             with uncompiled(), watch:
-                result = self.model(*positional, **keywords)
+                result = self.subject.model(*positional, **keywords)
             seconds = time.perf_counter() - started
             state = before.changes()
             written = tuple(i for i, t, v in versions if t._version != v)
         if watch.steered and not apart:
             return self.observe(mode, apart=True)
         with _told():
-            path, y, others = choose_output(result, self.output_axis, None)
-        self._leaf = path
-        if self.output_axis < 0:
-            self.output_axis += y.dim()
+            path, y, others = choose_output(result, self.subject.output_axis, None)
+        axis = self.subject.output_axis % y.dim()
         return Seen(
-            output=self._rows(result),
+            output=replace(self, path=path)._rows(result),
             path=path,
+            output_axis=axis,
             unchecked=tuple(others),
             epsilon=watch.epsilon,
             random=watch.random,
@@ -206,15 +173,6 @@ class Program:
             seconds=seconds,
             vocabulary=watch.vocabulary,
         )
-
-
-def _axis(x: Tensor, axis: int, name: str, what: str) -> int:
-    if not isinstance(axis, int) or not -x.dim() <= axis < x.dim():
-        raise ModelError(
-            f"{name} = {axis!r} is no axis of {what}, whose shape is {tuple(x.shape)}; pass the axis that holds "
-            "positions"
-        )
-    return axis % x.dim()
 
 
 @contextmanager
@@ -227,18 +185,20 @@ def _told() -> Iterator[None]:
     except (ModelError, KeyboardInterrupt):
         raise
     except TreeError as error:
-        raise ModelError(str(error)) from None
+        raise ModelError(error.name, error.problem, error.remedy) from None
     except Exception as error:
         said = " ".join(str(error).split())
         said = said if len(said) <= 300 else f"{said[:297]}…"
         if "CUDA" in said or "cuda" in said or "Triton" in said:
             raise ModelError(
-                f"the model needs a CUDA kernel that does not run here ({type(error).__name__}: {said}); "
-                "check it on a machine with a GPU or switch the model to its plain path"
+                "the model",
+                f"needs a CUDA kernel that does not run here ({type(error).__name__}: {said})",
+                "check it on a machine with a GPU or switch the model to its plain path",
             ) from error
         raise ModelError(
-            f"the model raised {type(error).__name__} on these inputs ({said}); call it once yourself and mend that "
-            "first"
+            "the model",
+            f"raised {type(error).__name__} on these inputs ({said})",
+            "call it once yourself and mend that first",
         ) from error
 
 
@@ -256,13 +216,16 @@ def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tens
     usable = [(p, t) for p, t in numbers if -t.dim() <= axis < t.dim()]
     if not found:
         raise ModelError(
-            f"the model returned {type(result).__name__} and no tensor; wrap it in a function that returns the tensor "
-            "to check"
+            "the model",
+            f"returned {type(result).__name__} and no tensor",
+            "wrap it in a function that returns the tensor to check",
         )
     if not usable:
         raise ModelError(
-            f"output_axis = {axis} is no axis of output{found[0][0]}, whose shape is {tuple(found[0][1].shape)}; "
-            "pass the axis of the output that holds queries"
+            "output_axis",
+            f"is no axis of output{found[0][0]}, whose shape is {tuple(found[0][1].shape)}",
+            "pass the axis of the output that holds queries",
+            axis,
         )
     path, y = next(((p, t) for p, t in usable if p == wanted), usable[0])
     return path, y, [p for p, _ in numbers if p != path]

@@ -76,7 +76,8 @@ def reach(
 
 def _suspects(b: Boundary, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     j = np.arange(b.n)[None, :]
-    return (j >= lo[:, None]) & (j <= hi[:, None]) & ~b.to_array()
+    suspects: np.ndarray = (j >= lo[:, None]) & (j <= hi[:, None]) & ~b.to_array()
+    return suspects
 
 
 def _set_by_set(

@@ -1,13 +1,68 @@
-"""What a verdict adds for the reader: proofs about nothing, and what to try when one stays open."""
+"""What a verdict adds for the reader: what runs write, proofs about nothing, decoding, and what to try when open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ..boundary import Boundary
+from ..spans import shown
+from ..verdict import Evidence, Status
+from .decoding import decode
+from .finding import Finding, Said
+from .program import Seen
+from .question import Question
 from .reach import Reach
+from .setting import ModelError
+from .witness import BEYOND_ROUNDING
+
+
+def remarks(found: Finding) -> Said:
+    """What a person should know besides the status."""
+    question = found.question
+    notes = _writes(question.seen)
+    if found.attempt is not None and found.status in (Status.PROVED, Status.PROVED_IF):
+        notes += [f"no rule for {op}: counted as using all that it reads" for op in found.unknown]
+        notes += vacuous(found.attempt.reach, question.boundary)
+    said = Said(notes=tuple(notes))
+    if question.mode == "eval" and found.status is not Status.REFUTED:
+        said += _decoded(question)
+    return said
+
+
+def _writes(seen: Seen) -> list[str]:
+    """What a call writes into, and which of its outputs nobody looked at."""
+    notes = []
+    if seen.writes_input:
+        which = ", ".join(map(str, seen.writes_input))
+        notes.append(f"the model writes into its input {which}; every run got a copy")
+    if seen.writes_state:
+        names = _few(seen.writes_state)
+        notes.append(f"a call changes the model's own {names}; every run started from the state as given")
+    if seen.unchecked:
+        names = _few([f"output{path}" for path in seen.unchecked])
+        notes.append(f"checked is output{seen.path}; not checked: {names}")
+    return notes
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+
+
+def _decoded(question: Question) -> Said:
+    """Decoding step by step against the full pass, for a model that keeps a cache."""
+    seen = question.seen
+    scale = float(seen.output.abs().double().nan_to_num(0.0, 0.0).max()) if seen.output.numel() else 0.0
+    tolerance = BEYOND_ROUNDING * 4 * seen.epsilon * max(scale, 1e-30)
+    try:
+        found = decode(question.program, seen.output, question.setting, tolerance)
+    except ModelError as error:
+        return Said(notes=(str(error),))
+    if found is None:
+        return Said()
+    evidence = Evidence("replay", found.first is None, found.describe())
+    return Said(evidence=(evidence,), notes=() if found.first is None else (found.describe(),))
 
 
 def vacuous(found: Reach, boundary: Boundary) -> list[str]:
@@ -31,8 +86,6 @@ def vacuous(found: Reach, boundary: Boundary) -> list[str]:
     if not past[may].any():
         notes.append("warning: no output can depend on any position but its own, though the boundary allows the past")
     elif not past[may].all():
-        from ..spans import shown
-
         blind = np.flatnonzero(may & ~past)
         notes.append(f"warning: outputs {shown(blind)} cannot depend on any earlier position")
     if boundary.horizon is not None and boundary.kind in ("prefix", "strict", "lagged"):

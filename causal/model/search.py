@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,14 +31,14 @@ PATIENCE = 180.0  # seconds after which a search that found nothing stops and sa
 # -- the search ---------------------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tried:
     """What a search did: forwards, sets of positions, settings, and the largest change that rounding explains."""
 
     forwards: int = 0
     cuts: int = 0
     of_cuts: int = 0
-    settings: list[str] = field(default_factory=list)
+    settings: tuple[str, ...] = ()
     largest_rounding: float = 0.0
     stopped_early: bool = False
 
@@ -64,9 +64,10 @@ QUICK = (Round(), Round(seed=1))
 
 
 class Search:
-    """Looks for a leak of `program` under `boundary`; `find` returns a witness or None, `tried` says what was done.
+    """Looks for a leak of `program` under `boundary`; `find` returns a witness or None, `tried` what was done so far.
 
-    `suspects` is a boolean (queries, n) map of possible leaks, or None when everything forbidden is suspect.
+    `suspects` is a boolean (queries, n) map of possible leaks, or None when everything forbidden is suspect. At most
+    `limit` sets of positions are tried in a round, and none after `patience` seconds.
     """
 
     def __init__(
@@ -77,24 +78,22 @@ class Search:
         vocabulary: int | None = None,
         suspects: np.ndarray | None = None,
         epsilon: float = 2.0**-52,
-        seed: int = 0,
+        limit: int = CUTS,
         patience: float = PATIENCE,
     ) -> None:
         self.program, self.boundary, self.vocabulary = program, boundary, vocabulary
-        self.suspects, self.epsilon, self.seed = suspects, epsilon, seed
-        self.tried = Tried()
-        self.limit = CUTS
+        self.suspects, self.epsilon, self.limit = suspects, epsilon, limit
         self.deadline = time.monotonic() + patience
-        self._middle = False
+        self.tried = Tried()
         self._kept: tuple[Setting, Tensor, Tensor] | None = None
 
     # -- which positions to replace ------------------------------------------------------------------------------
 
-    def cuts(self) -> list[tuple[np.ndarray, np.ndarray]]:
+    def cuts(self, middle: bool = False) -> list[tuple[np.ndarray, np.ndarray]]:
         """Sets of positions and the queries that may see none of them, the most telling first.
 
         One set per distinct horizon that suspects something: all positions forbidden to it. Bisecting order, so that
-        a short search already covers the sequence.
+        a short search already covers the sequence; `middle` puts its ends last.
         """
         b = self.boundary
         rows = np.arange(b.queries)
@@ -103,7 +102,7 @@ class Search:
         seen: set[bytes] = set()
         found = []
         order = _bisecting(rows.tolist())
-        if self._middle and len(order) > 2:
+        if middle and len(order) > 2:
             order = [*order[2:], *order[:2]]
         for t in order:
             forbidden = np.flatnonzero(~b.allowed_row(t))
@@ -114,7 +113,7 @@ class Search:
             found.append((forbidden, t))
             if len(found) >= 4 * self.limit:
                 break
-        self.tried.of_cuts = max(self.tried.of_cuts, len(found))
+        self._note(of_cuts=max(self.tried.of_cuts, len(found)))
         return [(positions, self._blind(positions)) for positions, _ in found[: self.limit]]
 
     def _blind(self, positions: np.ndarray) -> np.ndarray:
@@ -126,9 +125,9 @@ class Search:
             return np.flatnonzero(b.horizon < b.available[positions].min())
         return np.flatnonzero(~b.allowed(np.arange(b.queries)[:, None], positions[None, :]).any(axis=1))
 
-    def _sets(self, rounds: Round) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _sets(self, rounds: Round, middle: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         if rounds.joint:
-            yield from self.cuts()
+            yield from self.cuts(middle)
             return
         columns = np.arange(self.boundary.n)
         if self.suspects is not None:
@@ -143,14 +142,18 @@ class Search:
 
     def run(self, x: Tensor, setting: Setting) -> Tensor:
         """One counted run; ModelError when the output's length is not the boundary's."""
-        self.tried.forwards += 1
+        self._note(forwards=self.tried.forwards + 1)
         y = self.program.run(x, setting)
         if y.shape[0] != self.boundary.queries:
             raise ModelError(
-                f"the model's output has {y.shape[0]} positions on one input and {self.boundary.queries} on another; "
-                "it must keep its shape when only values change"
+                "the model's output",
+                f"has {y.shape[0]} positions on one input and {self.boundary.queries} on another",
+                "it must keep its shape when only values change",
             )
         return y
+
+    def _note(self, **changes: Any) -> None:
+        self.tried = replace(self.tried, **changes)
 
     def base(self, setting: Setting, x: Tensor) -> Tensor:
         """The output on the unchanged input, which is kept for the next question about it."""
@@ -164,9 +167,9 @@ class Search:
 
         x = (self.program.input if base is None else base).clone()
         where = torch.from_numpy(positions).to(x.device)
-        rows = x.movedim(self.program.sequence_axis, 0)
+        rows = x.movedim(self.program.subject.sequence_axis, 0)
         old = rows[where]
-        generator = torch.Generator().manual_seed(1000003 * (self.seed + how.seed) + int(positions[0]) + len(positions))
+        generator = torch.Generator().manual_seed(1000003 * how.seed + int(positions[0]) + len(positions))
         if x.is_floating_point() or x.is_complex():
             spread = float(_spread(x)) * how.scale
             real = torch.complex128 if x.is_complex() else torch.float64
@@ -204,23 +207,23 @@ class Search:
 
         `base` replaces the given input; `middle` begins with the cut in the middle instead of the first.
         """
-        self.tried.settings.append(setting.describe() or "as given")
+        self._note(settings=(*self.tried.settings, setting.describe() or "as given"))
         x = self.program.input if base is None else base
         y = self.base(setting, x)
-        self._middle = middle
         for how in rounds:
-            if how.scale != 1.0 and self.program.is_discrete():
+            if how.scale != 1.0 and self.program.subject.is_discrete:
                 continue
-            for count, (positions, blind) in enumerate(self._sets(how)):
+            for count, (positions, blind) in enumerate(self._sets(how, middle)):
                 if time.monotonic() > self.deadline:
-                    self.tried.stopped_early = True
+                    self._note(stopped_early=True)
                     return None
                 changed = self.replaced(positions, how, base)
                 moved = self._moved(y, self.run(changed, setting), blind)
                 if how.joint:
-                    self.tried.cuts = max(self.tried.cuts, count + 1)
-                if moved is not None and self._beyond_rounding(x, changed, setting, y, blind, moved):
-                    return self._witness(x, changed, setting, y, positions, how, base)
+                    self._note(cuts=max(self.tried.cuts, count + 1))
+                noise = None if moved is None else self._noise(x, changed, setting, y, blind, moved)
+                if noise is not None:
+                    return self._witness(x, changed, setting, y, positions, noise)
         return None
 
     def _moved(self, y: Tensor, after: Tensor, rows: np.ndarray) -> float | None:
@@ -234,22 +237,20 @@ class Search:
         largest = float(torch.where(torch.isfinite(d), d, 0.0).max())
         return largest or None
 
-    def _beyond_rounding(
+    def _noise(
         self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, rows: np.ndarray, moved: float
-    ) -> bool:
+    ) -> float | None:
+        """How far rounding moves the rows, where they moved beyond it; None where rounding explains what was seen."""
         eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
-        if moved <= BEYOND_ROUNDING * 4 * eps * _largest(y[rows]):  # within the least that `rounding` allows
-            self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
-            return False
-        noise = max(
-            self.rounding(x, setting, y, rows), self.rounding(changed, setting, self.run(changed, setting), rows)
-        )
-        repeat = self._moved(y, self.run(x, setting), rows) or 0.0
-        self._noise = max(noise, repeat)
-        if moved > BEYOND_ROUNDING * self._noise:
-            return True
-        self.tried.largest_rounding = max(self.tried.largest_rounding, moved)
-        return False
+        if moved > BEYOND_ROUNDING * 4 * eps * _largest(y[rows]):  # the least that `rounding` allows
+            noise = max(
+                self.rounding(x, setting, y, rows), self.rounding(changed, setting, self.run(changed, setting), rows)
+            )
+            noise = max(noise, self._moved(y, self.run(x, setting), rows) or 0.0)
+            if moved > BEYOND_ROUNDING * noise:
+                return noise
+        self._note(largest_rounding=max(self.tried.largest_rounding, moved))
+        return None
 
     def confirms(self, witness: ModelWitness, setting: Setting) -> bool:
         """Whether the witness's two inputs differ beyond rounding in another setting, too."""
@@ -261,18 +262,18 @@ class Search:
         moved = self._moved(y, after, rows)
         if moved is None or not torch.isfinite(y[rows]).any():
             return False
-        return self._beyond_rounding(x, changed, setting, y, rows, moved)
+        return self._noise(x, changed, setting, y, rows, moved) is not None
 
     # -- the witness ---------------------------------------------------------------------------------------------
 
     def _witness(
-        self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, positions: np.ndarray, how: Round, base: Any
+        self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, positions: np.ndarray, noise: float
     ) -> ModelWitness:
         """Narrow the changed positions down to as few as still show the leak, then the query that moves most."""
         import torch
 
-        rows_of = self.program.sequence_axis
-        threshold = BEYOND_ROUNDING * self._noise
+        rows_of = self.program.subject.sequence_axis
+        threshold = BEYOND_ROUNDING * noise
 
         def keep(some: np.ndarray) -> Tensor:
             mixed = x.clone()
@@ -298,7 +299,7 @@ class Search:
         d = torch.where(torch.isfinite(d), d, 0.0)
         row, feature = divmod(int(d.argmax()), d.shape[1])
         query = int(blind[row])
-        p = self.program
+        subject = self.program.subject
         wide = setting.precision == "float64" and x.is_floating_point()
         return ModelWitness(
             query=query,
@@ -307,16 +308,16 @@ class Search:
             inputs=(_numpy(x, wide), _numpy(final, wide)),
             outputs=(_numpy(y[query], True), _numpy(after[query], True)),
             feature=feature,
-            rounding=self._noise,
+            rounding=noise,
             setting=setting,
-            others=tuple(None if o is p.input else o for o in p.positional),
-            keywords={k: v for k, v in p.keywords.items() if v is not p.input},
-            vary=p.vary,
-            tied=p.tied,
-            sequence_axis=p.sequence_axis,
-            output_axis=p.output_axis,
-            dtype=str(p.input.dtype).removeprefix("torch."),
-            program=p,
+            others=tuple(None if o is subject.input else o for o in subject.inputs),
+            keywords={k: v for k, v in subject.keywords.items() if v is not subject.input},
+            vary=subject.vary,
+            tied=subject.tied,
+            sequence_axis=subject.sequence_axis,
+            output_axis=subject.output_axis,
+            dtype=str(subject.input.dtype).removeprefix("torch."),
+            program=self.program,
         )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...errors import ArgumentError
+
 MODES = ("eval", "train")
 
 
-class ModelError(ValueError):
+class ModelError(ArgumentError):
     """The model cannot be checked as it was given; the sentence says what to change."""
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..spans import shown
 from ..verdict import Witness
+from .arguments import subject_of
 from .program import Program
 from .setting import Setting
 
@@ -60,7 +62,7 @@ class ModelWitness(Witness):
         how = self.setting.describe()
         who = f"input {self.position} changes"
         if len(self.positions) > 1:
-            who = f"inputs {_runs_of(self.positions)} change together"
+            who = f"inputs {shown(self.positions)} change together"
         return (
             f"output {self.query} changes {_from_to(before, after)} when {who}"
             f" (rounding moves it by {self.rounding:.1g}{f'; {how}' if how else ''})"
@@ -92,7 +94,7 @@ class ModelWitness(Witness):
             place[name] = keywords[self.vary] if isinstance(self.vary, str) else given[self.vary]
         if keywords and not inputs:
             given.append(keywords)
-        return Program(model, given, vary=self.vary, sequence_axis=self.sequence_axis, output_axis=self.output_axis)
+        return Program.of(subject_of(model, given, self.vary, self.sequence_axis, self.output_axis))
 
     def tensor(self, x: np.ndarray) -> Tensor:
         """One of the two inputs as a tensor, on the model's device."""
@@ -166,12 +168,6 @@ def _from_to(before: float, after: float) -> str:
         if abs(float(said[1]) - float(said[0])) > 0.5 * abs(after - before):
             break
     return f"from {said[0]} to {said[1]}"
-
-
-def _runs_of(positions: Sequence[int]) -> str:
-    from ..spans import shown
-
-    return shown(positions)
 
 
 def _encoded(value: Any) -> Any:

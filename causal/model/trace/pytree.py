@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
+from ....errors import ArgumentError
+
 DEEPEST = 64  # levels; a structure that holds itself has no end
 PLAIN = frozenset({torch.Tensor, torch.nn.Parameter, torch.dtype, torch.Size, type(None), bool, int, float, str})
 LEAVES = (torch.Tensor, torch.nn.Module, str, bytes, bytearray, memoryview, range, array.array, type)
 
 
-class TreeError(ValueError):
+class TreeError(ArgumentError):
     """A structure that cannot be walked to its end, or not be rebuilt with other leaves."""
 
 
@@ -77,7 +79,9 @@ def node_of(value: Any, depth: int = 0) -> Node | None:
     node = _level(value, kind)
     if node is not None and depth >= DEEPEST:
         raise TreeError(
-            f"a {kind.__name__} lies more than {DEEPEST} levels deep or in itself; pass a structure without circles"
+            f"a {kind.__name__}",
+            f"lies more than {DEEPEST} levels deep or in itself",
+            "pass a structure without circles",
         )
     return node
 
@@ -104,8 +108,9 @@ def _registered(value: Any, how: pytree.NodeDef) -> Node:
     children = list(children)
     if type(value) not in pytree.BUILTIN_TYPES and any(isinstance(t, torch.Tensor) for _, t in leaves(context)):
         raise TreeError(
-            f"{type(value).__name__} is registered as a node with a tensor in its context, where it cannot be followed;"
-            " make it one of the node's children"
+            type(value).__name__,
+            "is registered as a node with a tensor in its context, where it cannot be followed",
+            "make it one of the node's children",
         )
     if how.flatten_with_keys_fn is None:
         keys = [f"[{i}]" for i in range(len(children))]
@@ -173,8 +178,9 @@ def _unregistered(value: Any, keys: list[str], children: list[Any], build: Calla
         if _same(children, others):
             return value
         raise TreeError(
-            f"a {type(value).__name__} cannot be built anew with other tensors; register it with "
-            "torch.utils._pytree.register_pytree_node, or pass its tensors in a tuple or a dictionary"
+            f"a {type(value).__name__}",
+            "cannot be built anew with other tensors",
+            "register it with torch.utils._pytree.register_pytree_node, or pass its tensors in a tuple or a dictionary",
         )
 
     return Node(keys, children, rebuilt)

@@ -29,6 +29,16 @@ class Subject:
         return self.keywords[self.vary] if isinstance(self.vary, str) else self.inputs[self.vary]
 
     @property
+    def n(self) -> int:
+        """The number of positions."""
+        return int(self.input.shape[self.sequence_axis])
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the varied input holds whole numbers (tokens)."""
+        return not (self.input.is_floating_point() or self.input.is_complex())
+
+    @property
     def others(self) -> dict[int | str, Any]:
         """The other inputs, by index or keyword."""
         return {name: value for name, value in self._named if name != self.vary}

@@ -1,0 +1,159 @@
+"""Proofs: abstract runs under one policy after the other, and the conditions that the best of them rests on.
+
+The order is the order of what a proof would be worth: for any parameters, or for the stored ones; without finite masks,
+or with them; for any values of the other inputs, or for those given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..verdict import Condition
+from .question import Question
+from .reach import Reach, reach
+from .trace.policy import Policy
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .trace.records import MaskCondition, Trace
+
+ZERO_NAMES = 8  # names of parameters that a condition lists
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One abstract run under one policy: the trace, which output it is about, and what it left."""
+
+    policy: Policy
+    trace: Trace
+    output: int
+    reach: Reach
+
+    @property
+    def closed(self) -> bool:
+        """Whether it proves the boundary under its policy."""
+        return self.reach.closed and self.trace.complete
+
+    @property
+    def masks(self) -> tuple[MaskCondition, ...]:
+        """The finite masks that it rests on (a denominator that is not 0 is an assumption, no condition)."""
+        return tuple(c for c in self.trace.conditions if c.kind == "finite-mask")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The attempt that counts: one that closes, else the first; or, in `untraceable`, why there is none.
+
+    `given`: it rests on the values of the other inputs.
+    """
+
+    attempt: Attempt | None
+    given: bool = False
+    untraceable: str | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it proves the boundary."""
+        return self.attempt is not None and self.attempt.closed
+
+
+def prove(question: Question) -> Proof:
+    """Try the policies in order; the proof that assumes least."""
+    first = attempt(question, Policy(rules=question.rules))
+    if isinstance(first, str):
+        return Proof(None, untraceable=first)
+    best = first
+    if not first.closed and first.trace.complete:
+        best = _closing(question, replace(first.policy, parameters="stored")) or first
+    if not best.closed:
+        return Proof(best)
+    if best.masks:
+        best = _closing(question, replace(best.policy, finite_masks=False)) or best
+    if not others_matter(question):
+        return Proof(best)
+    free = _closing(question, replace(best.policy, others="any"))
+    return Proof(free or best, given=free is None)
+
+
+def _closing(question: Question, policy: Policy) -> Attempt | None:
+    """The attempt under a policy, where it closes."""
+    found = attempt(question, policy)
+    return found if isinstance(found, Attempt) and found.closed else None
+
+
+def attempt(question: Question, policy: Policy) -> Attempt | str:
+    """One abstract run (more for some relations), or a phrase that says why the model cannot be traced."""
+    from .trace.frontend import run
+
+    program = question.program
+
+    def index(trace: Trace) -> int:
+        return next(i for i, o in enumerate(trace.outputs) if o.path == question.seen.path)
+
+    def ranked(ranks: np.ndarray) -> Trace:
+        return run(program.subject, policy, ranks)
+
+    axis = program.subject.output_axis
+    try:
+        with program.prepared(question.setting):
+            trace, found = reach(ranked, lambda t: t.outputs[index(t)].shadow, axis, question.boundary)
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())[:200]
+        return f"{type(error).__name__}: {said}"
+    return Attempt(policy, trace, index(trace), found)
+
+
+def others_matter(question: Question) -> bool:
+    """Whether some other input holds floating or complex numbers, which a proof might rest on."""
+    import torch
+
+    from .trace.pytree import leaves
+
+    tensors = [t for _, t in leaves(question.program.subject.others) if isinstance(t, torch.Tensor)]
+    return any(t.is_floating_point() or t.is_complex() for t in tensors)
+
+
+# -- in words -----------------------------------------------------------------------------------------------------
+
+
+def assumptions(question: Question, best: Attempt) -> tuple[str, ...]:
+    """What the proof assumes, beside its conditions."""
+    said = [*best.trace.assumptions, *(c.text for c in best.trace.conditions if c.kind != "finite-mask")]
+    if best.policy.parameters == "any":
+        said.append("parameters may be any numbers; buffers and other constants are as they are")
+    elif question.parameters == "stored":
+        said.append("the parameters keep their stored values, as was asked for")
+    return tuple(said)
+
+
+def on_parameters(question: Question, best: Attempt) -> tuple[Condition, ...]:
+    """Conditions on the stored parameters' values; none where any would do, or where the caller asked for them."""
+    if best.policy.parameters == "any" or question.parameters == "stored":
+        return ()
+    trace = best.trace
+    zeros = [name for name in trace.parameter_zeros if name not in trace.parameter_values]
+    said = []
+    if trace.parameter_values:
+        said.append(f"parameters keep their stored values: {_named(trace.parameter_values)}")
+    if zeros:
+        said.append(f"the zeros among the parameters stay zero: {_named(zeros)}")
+    return tuple(Condition(text) for text in said or ["the parameters keep their stored values"])
+
+
+def on_reads(best: Attempt) -> tuple[Condition, ...]:
+    """The condition on what the program read out of parameters and random draws, when any parameters will do."""
+    read = [r.operation for r in best.trace.reads if r.source == "parameters"]
+    if best.policy.parameters != "any" or not read:
+        return ()
+    places = "; ".join(dict.fromkeys(f"{o.name} at {o.line}" for o in read))
+    return (Condition(f"parameters and random draws that the program reads as numbers stay as they are: {places}"),)
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:ZERO_NAMES])
+    return shown + (f", … ({len(names)} in all)" if len(names) > ZERO_NAMES else "")

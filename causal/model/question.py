@@ -1,0 +1,38 @@
+"""What is asked of one mode and length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..boundary import Boundary
+from .program import Program, Seen
+from .setting import Setting
+from .trace.registry import Rule
+
+
+@dataclass(frozen=True)
+class Question:
+    """A program under a boundary, in one mode: may any of its outputs depend on what the boundary forbids?
+
+    `seen` is what a first run showed, `vocabulary` the number of tokens (None for numbers that are none); `parameters`
+    says whether a leak that needs other parameters counts ("any"), `rules` are the caller's own.
+    """
+
+    program: Program
+    boundary: Boundary
+    seen: Seen
+    mode: str
+    vocabulary: int | None = None
+    parameters: Literal["any", "stored"] = "any"
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def setting(self) -> Setting:
+        """How the model is run as given."""
+        return Setting(mode=self.mode, apart=self.seen.apart)
+
+    @property
+    def place(self) -> str:
+        """'eval mode, n = 32'."""
+        return f"{self.mode} mode, n = {self.program.n}"

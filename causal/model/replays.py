@@ -1,0 +1,167 @@
+"""What running the model itself shows: agreement with a proof, a leak, or what breaks a condition."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..verdict import Evidence
+from .finding import Said
+from .question import Question
+from .search import JITTER, QUICK, ROUNDS, Round, Search, float64_runs
+from .setting import ModelError, Setting
+from .witness import ModelWitness
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from .proof import Attempt
+
+BREAKING_SCALES = (1e1, 1e3, 1e5, 1e7)  # inputs this much larger are tried against a finite mask
+FRESH = Round(seed=7)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What some runs of the model said, the leak among them, and which outputs moved with the first position."""
+
+    said: Said
+    witness: ModelWitness | None = None
+    probe: Mapping[str, Any] | None = None
+
+
+class Replays:
+    """Runs of the model that one question asks for; the answers are frozen."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+
+    def search(self, suspects: np.ndarray | None = None, **bounds: Any) -> Search:
+        """A search under the question's boundary."""
+        q = self.question
+        return Search(
+            q.program, q.boundary, vocabulary=q.vocabulary, suspects=suspects, epsilon=q.seen.epsilon, **bounds
+        )
+
+    @cached_property
+    def _wide(self) -> str:
+        """Whether the model runs in float64 throughout, and as the same function ("same", "other", "no")."""
+        q = self.question
+        return float64_runs(q.program, q.setting, q.seen.output, q.seen.random)
+
+    def finest(self, setting: Setting) -> Setting:
+        """The setting in float64 where the model is the same function there."""
+        return replace(setting, precision="float64") if self._wide == "same" else setting
+
+    def confirmed(self, witness: ModelWitness, search: Search | None = None) -> bool:
+        """Whether a witness found natively leaks in float64, too; true where float64 cannot tell."""
+        wide = replace(witness.setting, precision="float64")
+        return self._wide == "no" or (search or self.search()).confirms(witness, wide)
+
+    # -- beside a proof ------------------------------------------------------------------------------------------
+
+    def validate(self) -> Replayed:
+        """Runs of the model itself on fresh inputs; with the witness where they contradict the proof.
+
+        Three forwards: a fresh input, the same with everything replaced after a cut in the middle, and the same with
+        only the first position replaced, which shows the outputs that do use the past.
+        """
+        started = time.perf_counter()
+        search = self.search(limit=1)
+        fresh = search.replaced(np.arange(self.question.boundary.n), FRESH)
+        found = search.find(self.question.setting, (replace(FRESH, seed=8),), base=fresh, middle=True)
+        probe = self._probe(search, fresh)
+        tried = search.tried
+        detail = f"{self.question.place}: {tried.forwards} runs of the model itself on fresh inputs"
+        noise = tried.largest_rounding
+        detail += " contradict it" if found is not None else " agree with it"
+        if found is None and noise:
+            detail += f" (differences up to {noise:.1g} are rounding)"
+        evidence = Evidence("replay", found is None, detail, time.perf_counter() - started)
+        return Replayed(Said(evidence=(evidence,), forwards=tried.forwards), found, probe)
+
+    def _probe(self, search: Search, fresh: Tensor) -> dict[str, Any]:
+        """Which outputs do move when the first position does: that the past is used, seen and not only allowed."""
+        import torch
+
+        setting = self.question.setting
+        y = search.base(setting, fresh)
+        after = search.run(search.replaced(np.array([0]), replace(FRESH, seed=9), fresh), setting)
+        same = (y == after) | (torch.isnan(y) & torch.isnan(after))
+        return {"position": 0, "moves": torch.nonzero(~same.all(dim=1)).reshape(-1).tolist()}
+
+    def jittered(self) -> ModelWitness | None:
+        """A leak that opens once the parameters move: the reason why their values matter."""
+        search = self.search()
+        try:
+            return search.find(self.finest(replace(self.question.setting, jitter=JITTER)), QUICK)
+        except ModelError:
+            return None
+
+    def breaking(self) -> ModelWitness | None:
+        """An input so large that it breaks a finite mask, where scaling can (normalised models shrug it off).
+
+        The visible scores must become very negative, hence several draws, also of the parameters (which may be any
+        numbers); a slow model gets fewer.
+        """
+        q = self.question
+        if q.program.subject.is_discrete:
+            return None
+        search = self.search(limit=2, patience=2.0 + 2 * q.seen.seconds)
+        everything = np.arange(q.boundary.n)
+        for seed in range(8):
+            jitter = float(seed % 2 and q.parameters == "any")
+            setting = replace(self.finest(q.setting), seed=seed, jitter=jitter)
+            for scale in BREAKING_SCALES:
+                how = Round(scale=scale, seed=seed)
+                try:
+                    found = search.find(setting, (how,), base=search.replaced(everything, how))
+                except ModelError:
+                    return None
+                if found is not None or search.tried.stopped_early:
+                    return found
+        return None
+
+    # -- in place of a proof -------------------------------------------------------------------------------------
+
+    def refute(self, attempt: Attempt | None) -> Replayed:
+        """Search for a witness: float64 and stored parameters, native kernels, then jittered parameters."""
+        started = time.perf_counter()
+        search = self.search(attempt.reach.suspects if attempt is not None and attempt.trace.complete else None)
+        witness, rejected = None, []
+        for setting, how in self._plan(attempt):
+            witness = search.find(setting, how)
+            if witness is not None and setting.precision == "native" and not self.confirmed(witness, search):
+                rejected.append(f"{witness.describe()}, but in float64 it does not: rounding, or a kernel of its own")
+                witness = None
+            if witness is not None or search.tried.stopped_early:
+                break
+        tried, place, took = search.tried, self.question.place, time.perf_counter() - started
+        if witness is None:
+            evidence = Evidence("replay", None, f"{place}: no leak in {tried.describe()}", took)
+            rejected.append(f"replaying found no leak: {tried.describe()}")
+        else:
+            detail = f"{place}: the witness replays, found after {tried.forwards} forwards"
+            evidence = Evidence("replay", True, detail, took)
+        return Replayed(Said(evidence=(evidence,), reasons=tuple(rejected), forwards=tried.forwards), witness)
+
+    def _plan(self, attempt: Attempt | None) -> list[tuple[Setting, Sequence[Round]]]:
+        """The settings to search in, the most telling first."""
+        rounds: Sequence[Round] = ROUNDS
+        if attempt is not None and attempt.masks:  # what only breaks a finite mask by size refutes nothing
+            rounds = tuple(r for r in ROUNDS if r.scale <= 1.0)
+        given = self.question.setting
+        fine = self.finest(given)
+        plan: list[tuple[Setting, Sequence[Round]]] = [(fine, rounds)]
+        if fine != given:
+            plan.append((given, QUICK))
+        if self.question.parameters == "any":
+            plan.append((replace(fine, jitter=JITTER), rounds[:3]))
+        if self.question.program.subject.tied:
+            plan.append((replace(fine, alone=True), QUICK))
+        return plan
