@@ -16,6 +16,7 @@ from .ledger import Ledger
 from .pytree import leaves
 from .schema import Info
 from .shadows import Shadows, geometry_of, look, shape_of
+from .transfer.context import Operand
 
 NOISE = "random draws are the same in every run"
 STREAMS = "each element of a draw that takes as many random numbers as its values ask for has a stream of its own"
@@ -148,29 +149,22 @@ class TorchCall:
         """The largest rank of the chosen input."""
         return self.shadows.last
 
-    @property
-    def tracer(self) -> Shadows:
-        """The old name of the store, for rules that are still to move."""
-        return self.shadows
-
     def assign(self, operand: TorchOperand, shadow: Shadow) -> None:
         """The operation writes this into an operand, although its schema does not say so."""
         self.shadows.assign(operand.value, shadow)
 
-    def zeros_used(self, *operands: TorchOperand) -> None:
+    def zeros_used(self, *operands: Operand) -> None:
         """Zeros of these operands removed a dependency."""
         self.killed = True
         for operand in operands:
-            self.ledger.zeros_of(operand.memory)
+            self.ledger.zeros_of(_own(operand).memory)
 
-    def values_used(self, *operands: TorchOperand) -> None:
+    def values_used(self, *operands: Operand) -> None:
         """The outputs' dependencies rest on what these operands hold, zero or not."""
         for operand in operands:
-            self.ledger.values_of(operand.memory)
+            self.ledger.values_of(_own(operand).memory)
 
-    def masked_zero(
-        self, where: np.ndarray, constant: float | None = None, value: Any = None, alone: bool = False
-    ) -> np.ndarray:
+    def masked_zero(self, where: Array, constant: float | None = None, value: Any = None, alone: bool = False) -> Array:
         """Of the outputs in `where`, those that are exactly 0 in the concrete run; records the condition.
 
         `value`: what to look at instead of the operation's (first) output. `alone`: each output follows from its own
@@ -188,11 +182,11 @@ class TorchCall:
             self.finite_mask(value, constant, alone)
         return compress(where)
 
-    def masked_below(self, scores: TorchOperand, masked: np.ndarray, axes: Sequence[int]) -> bool:
+    def masked_below(self, scores: Operand, masked: Array, axes: Sequence[int]) -> bool:
         """Whether every score in `masked` lies 104 or more below the largest other one over `axes`, in the concrete
         run; records the condition where it does.
         """
-        value = scores.value.double()
+        value = _own(scores).value.double()
         where = torch.from_numpy(np.array(np.broadcast_to(masked, scores.shape))).to(value.device)
         best = value.masked_fill(where, -math.inf).amax(tuple(axes), keepdim=True)
         if not bool(((value <= best - 104) | ~where | (best == -math.inf)).all()):
@@ -205,9 +199,9 @@ class TorchCall:
         """A large finite number stood in for −∞: records the condition, in the number format of `result`."""
         self.ledger.finite_mask(self.name, str(result.dtype).removeprefix("torch."), constant, alone)
 
-    def must_be_finite(self, operand: TorchOperand) -> None:
+    def must_be_finite(self, operand: Operand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only."""
-        value = operand.value
+        value = _own(operand).value
         if value.is_floating_point() and not bool(value.isfinite().all()):
             where = torch.from_numpy(np.array(operand.shadow.kind < FIXED)).to(value.device)
             if bool((~value.isfinite() & where).any()):
@@ -217,7 +211,7 @@ class TorchCall:
         """An exact 0 is divided by a value that is taken not to be 0; records the condition."""
         self.ledger.nonzero_denominator(self.name)
 
-    def starved(self, rows: np.ndarray) -> None:
+    def starved(self, rows: Array) -> None:
         """Softmax rows (boolean, any shape) in which nothing is visible."""
         if rows.any():
             self.ledger.starved(self.name, rows)
@@ -227,3 +221,8 @@ class TorchCall:
         self.ledger.assume(NOISE)
         if steered:
             self.ledger.assume(STREAMS)
+
+
+def _own(operand: Operand) -> TorchOperand:
+    assert isinstance(operand, TorchOperand)  # every operand that a binding hands over came from its call
+    return operand

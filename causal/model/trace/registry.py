@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-import numpy as np
-
-from .domain import Shadow
+from .transfer import context
 
 RuleFunction = Callable[[Any], Any]  # takes a Call
 
@@ -68,29 +66,15 @@ class Rule(Facts):
     function: RuleFunction
 
 
-class Operand(Protocol):
-    """A tensor argument: its concrete value, its shadow, and the shadow with the constants looked at."""
+class Operand(context.Operand, Protocol):
+    """A tensor argument: what a transfer function knows of it, and the tensor itself."""
 
     value: Any
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The tensor's shape."""
-        ...
 
-    @property
-    def shadow(self) -> Shadow:
-        """The shadow, constants possibly not looked at (kind FIXED)."""
-        ...
-
-    def known(self) -> Shadow:
-        """The shadow with every known constant looked at: no element is of kind FIXED."""
-        ...
-
-
-class Call(Protocol):
-    """One call of an operation, as a rule sees it. `call["dim"]` is an argument by its name in the schema, defaults
-    filled in.
+class Call(context.Context, Protocol):
+    """One call of an operation, as a rule sees it: what a transfer function may ask and tell, and the arguments.
+    `call["dim"]` is an argument by its name in the schema, defaults filled in.
     """
 
     name: str
@@ -100,24 +84,8 @@ class Call(Protocol):
         """The argument; tensors come as `Operand`s (also inside lists)."""
         ...
 
-    def operands(self) -> list[Operand]:
+    def operands(self) -> Sequence[Operand]:
         """Every tensor argument, lists flattened, in order."""
-        ...
-
-    def zeros_used(self, *operands: Operand) -> None:
-        """To be called when zeros of these operands removed a dependency (they may be a parameter's)."""
-        ...
-
-    def values_used(self, *operands: Operand) -> None:
-        """To be called when a dependency was left out because of other values of these operands (they may be a
-        parameter's).
-        """
-        ...
-
-    def masked_zero(
-        self, where: np.ndarray, constant: float | None = None, value: Any = None, alone: bool = False
-    ) -> np.ndarray:
-        """Of the output elements in `where`, those that count as exactly 0 thanks to a finite mask; records it."""
         ...
 
 
