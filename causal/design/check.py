@@ -7,14 +7,12 @@ counterexample is made as small as it can be and replayed through `check_project
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from ..verdict import Status, Verdict, versions_of
-from .decide import agreement, smallest_counterexample
-from .family import DOCUMENTS, Family, Rule
-from .smt import decide
+from ..verdict import Verdict
+from .decide import verdict_on
+from .family import Family, Rule
 
 __all__ = ["check_family", "smtlib"]
 
@@ -56,50 +54,7 @@ def check_family(
     ('REFUTED', 2, True)
     """
     family = Family(reads, sees, slots, covers, due, boundary, dict(parameters or {}))
-    questions = family.problems()
-    evidence = [agreement(family, questions)]
-    smtlib: dict[str, str] = {}
-    status, witness, reasons = Status.PROVED, None, []
-    for aspect, problem in questions.items():
-        answer = decide(problem)
-        evidence += answer.evidence
-        smtlib[aspect] = answer.text + "(check-sat)\n"
-        if answer.status == "unsat":
-            continue
-        found = (
-            smallest_counterexample(family, aspect, problem, answer)
-            if answer.status == "sat"
-            else "the solvers gave up"
-        )
-        if isinstance(found, str):
-            reasons.append(f"{aspect} is open, neither proved nor refuted by a counterexample that replays: {found}")
-            status = Status.UNDECIDED if status is Status.PROVED else status
-            continue
-        witness, more = found
-        evidence += more
-        status = Status.REFUTED
-        if aspect == "completeness" and not reasons:
-            reasons.append("every visible slot is safe, but covers names a slot that does not show the position")
-        break
-    ranges = [f"{k} ≥ {v}" for k, v in family.parameters.items() if v != DOCUMENTS]
-    ranges += ["all documents" for v in family.parameters.values() if v == DOCUMENTS]
-    complete = " and complete" if covers is not None else ""
-    return Verdict(
-        "family",
-        f"{name} is safe{complete} for every n ≥ 1{''.join(f', {r}' for r in ranges)}",
-        status,
-        claims=("T10", "T16"),
-        evidence=tuple(evidence),
-        assumptions=(
-            "E and F read only where `reads` holds, with any weights, finite inputs",
-            "the output is a function of the query and of the visible slots alone (T10)",
-        ),
-        witness=witness,
-        reasons=tuple(reasons),
-        details={"smtlib": smtlib, "parameters": {k: str(v) for k, v in family.parameters.items()}},
-        versions=versions_of("z3-solver", "cvc5"),
-        input_hash=hashlib.sha256("".join(smtlib.values()).encode()).hexdigest(),
-    )
+    return verdict_on(family, name)
 
 
 def smtlib(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..boundary import Boundary
-from ..verdict import Evidence, Status, Witness
+from ..verdict import Evidence, Status, Verdict, Witness, versions_of
 from .family import DOCUMENTS, Family, Matrices, averages, first_positions
 from .formulas import Formula
 from .presburger import variable
@@ -16,6 +17,60 @@ from .smt import Answer, Problem, decide
 from .witness import FamilyWitness
 
 LARGEST_REPLAY = 2_048
+ASSUMED = (
+    "E and F read only where `reads` holds, with any weights, finite inputs",
+    "the output is a function of the query and of the visible slots alone (T10)",
+)
+
+
+def verdict_on(family: Family, name: str) -> Verdict:
+    """The verdict for every n: each question to the solvers, and a counterexample to the first that they refute."""
+    questions = family.problems()
+    evidence = [agreement(family, questions)]
+    smtlib: dict[str, str] = {}
+    reasons: list[str] = []
+    status, witness = Status.PROVED, None
+    for aspect, problem in questions.items():
+        answer = decide(problem)
+        evidence += answer.evidence
+        smtlib[aspect] = answer.text + "(check-sat)\n"
+        if answer.status == "unsat":
+            continue
+        found = (
+            smallest_counterexample(family, aspect, problem, answer)
+            if answer.status == "sat"
+            else "the solvers gave up"
+        )
+        if isinstance(found, str):
+            reasons.append(f"{aspect} is open, neither proved nor refuted by a counterexample that replays: {found}")
+            status = Status.UNDECIDED
+            continue
+        witness, more = found
+        evidence += more
+        status = Status.REFUTED
+        if aspect == "completeness" and not reasons:
+            reasons.append("every visible slot is safe, but covers names a slot that does not show the position")
+        break
+    return Verdict(
+        "family",
+        _about(family, name),
+        status,
+        claims=("T10", "T16"),
+        evidence=tuple(evidence),
+        assumptions=ASSUMED,
+        witness=witness,
+        reasons=tuple(reasons),
+        details={"smtlib": smtlib, "parameters": {k: str(v) for k, v in family.parameters.items()}},
+        versions=versions_of("z3-solver", "cvc5"),
+        input_hash=hashlib.sha256("".join(smtlib.values()).encode()).hexdigest(),
+    )
+
+
+def _about(family: Family, name: str) -> str:
+    ranges = [f"{k} ≥ {v}" for k, v in family.parameters.items() if v != DOCUMENTS]
+    ranges += ["all documents" for v in family.parameters.values() if v == DOCUMENTS]
+    complete = " and complete" if family.covers is not None else ""
+    return f"{name} is safe{complete} for every n ≥ 1{''.join(f', {r}' for r in ranges)}"
 
 
 def agreement(family: Family, questions: Mapping[str, Problem], largest: int = 6) -> Evidence:

@@ -9,7 +9,7 @@ import numpy as np
 from ..boundary import Boundary
 from .entries import Entries, like, read, read_pair
 from .support import NEVER, NOTHING, Support, chunks, rank_of, supports
-from .visible import SafeMask
+from .visible import SafeMask, Visible, boundary_of, read_visible, visible_to
 
 
 def largest_safe_mask(
@@ -24,8 +24,6 @@ def largest_safe_mask(
     >>> largest_safe_mask([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).to_array().astype(int).tolist()
     [[1, 0], [1, 0], [1, 1]]
     """
-    from .visible import boundary_of
-
     matrices = read_pair(F, E, layout)
     where = boundary_of(None, boundary, matrices[0].shape[1])
     return mask_of(supports(matrices, where)[0])
@@ -56,8 +54,6 @@ def nearest_safe_projection(
     >>> nearest_safe_projection([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], visible=[[True, False]] * 3)
     [[0.5, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    from .visible import boundary_of, read_visible, visible_to
-
     entries = read(F, "F", layout)
     given = read_visible(visible, entries.shape[0])
     where = boundary_of(given, boundary, entries.shape[1])
@@ -73,7 +69,7 @@ def nearest_safe_projection(
     return _cleared(F, entries, seen_by, where)
 
 
-def _cleared(F: Any, entries: Entries, seen_by: Any, boundary: Boundary) -> Any:
+def _cleared(F: Any, entries: Entries, seen_by: Visible, boundary: Boundary) -> Any:
     """F with its forbidden entries set to zero, in F's own library, lazily where the library is lazy."""
     import array_api_compat as compat
 
@@ -94,7 +90,7 @@ def _cleared(F: Any, entries: Entries, seen_by: Any, boundary: Boundary) -> Any:
     return xp.where(keep, F, xp.zeros_like(F))
 
 
-def _least_horizon(seen_by: Any, boundary: Boundary) -> np.ndarray:
+def _least_horizon(seen_by: Visible, boundary: Boundary) -> np.ndarray:
     """For each slot the smallest horizon of a query that sees it (NEVER when none does)."""
     assert boundary.horizon is not None
     least = np.full(seen_by.slots, NEVER)
@@ -104,7 +100,7 @@ def _least_horizon(seen_by: Any, boundary: Boundary) -> np.ndarray:
     return least
 
 
-def _keep_matrix(seen_by: Any, boundary: Boundary, shape: tuple[int, int]) -> np.ndarray:
+def _keep_matrix(seen_by: Visible, boundary: Boundary, shape: tuple[int, int]) -> np.ndarray:
     """Boolean (r, n): no query that sees the slot is forbidden the position."""
     r, n = shape
     blocked = np.zeros((r, n), bool)
