@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from ..symbolic.ratio import ratio
 from .arrays import host_values
 
 if TYPE_CHECKING:
@@ -27,18 +28,11 @@ def rational(value: Any, name: str = "value") -> fmpq:
     if type(value) is int or isinstance(value, (fmpq, fmpz)):
         return fmpq(value)
     try:
-        if hasattr(value, "as_integer_ratio"):
-            p, q = value.as_integer_ratio()
-            return fmpq(int(p), int(q))
-        if hasattr(value, "numerator") and hasattr(value, "denominator"):
-            return fmpq(int(value.numerator), int(value.denominator))
-        if hasattr(value, "is_Float") and value.is_Float:
-            sign, mantissa, exponent, _ = value._mpf_
-            return fmpq(int(mantissa) * (-1 if sign else 1)) * fmpq(2) ** int(exponent)
-        if hasattr(value, "__float__") and hasattr(value, "dtype") and str(value.dtype) in ("bfloat16", "float16"):
-            return rational(float(value), name)
+        found = ratio(value)
     except (OverflowError, ValueError):
         raise ValueError(f"{name} = {value} is not finite; ball arithmetic needs finite numbers") from None
+    if found is not None:
+        return fmpq(*found)
     raise TypeError(f"{name} = {value!r} is no exact number; pass ints, floats, Fractions or rational SymPy numbers")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import sympy
 from sympy import Expr, Rational
+
+from .ratio import ratio
 
 
 class Undecidable(ValueError):
@@ -18,6 +19,7 @@ def exact(value: Any) -> Expr:
 
     Raises ValueError for NaN and infinity, TypeError for what is no number.
 
+    >>> from fractions import Fraction
     >>> exact(0.5), exact(Fraction(1, 3))
     (1/2, 1/3)
     """
@@ -25,18 +27,15 @@ def exact(value: Any) -> Expr:
         return value
     if isinstance(value, Expr):
         return value.xreplace({f: Rational(f) for f in value.atoms(sympy.Float)})
-    if isinstance(value, Fraction):
-        return Rational(value.numerator, value.denominator)
-    if hasattr(value, "as_integer_ratio"):
-        try:
-            return Rational(*value.as_integer_ratio())
-        except (OverflowError, ValueError):
-            raise ValueError(
-                f"the entry {value} is not a number that can be taken exactly; pass finite numbers"
-            ) from None
+    try:
+        found = ratio(value)
+    except (OverflowError, ValueError):
+        raise ValueError(f"the entry {value} is not a number that can be taken exactly; pass finite numbers") from None
+    if found is not None:
+        return Rational(*found)
     if hasattr(value, "item") and getattr(value, "size", 1) == 1:
         return exact(value.item())
-    found = sympy.sympify(value)
-    if not isinstance(found, Expr):
+    read = sympy.sympify(value)
+    if not isinstance(read, Expr):
         raise TypeError(f"the entry {value!r} is of type {type(value).__name__}, not a number or an expression")
-    return found
+    return read

@@ -10,13 +10,13 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ...errors import ArgumentError
+from ...symbolic.ratio import ratio
 
 LAYOUTS = ("slots-first", "positions-first")
 NATIVE = ("float16", "float32", "float64")
@@ -146,20 +146,12 @@ def exact(x: Any, place: str) -> Fraction:
     """
     if isinstance(x, (bool, np.bool_)):
         raise TypeError(f"{place} = {x} is a boolean; pass numbers here, masks go to visible")
-    if isinstance(x, numbers.Rational):
-        return Fraction(int(x.numerator), int(x.denominator))
-    if isinstance(x, (float, np.floating, Decimal)) or (_is_sympy(x) and getattr(x, "is_Float", False)):
-        if not _is_sympy(x) and not math.isfinite(x):
-            raise ValueError(f"{place} = {x} is not finite; a projection holds finite numbers, replace it")
-        if _is_sympy(x):
-            sign, mantissa, exponent, _ = x._mpf_
-            return Fraction((-1) ** sign * int(mantissa)) * Fraction(2) ** int(exponent)
-        return Fraction(*x.as_integer_ratio())
-    if type(x).__module__.startswith("mpmath") and hasattr(x, "man_exp"):
-        mantissa, exponent = x.man_exp
-        return Fraction(int(x > 0) - int(x < 0)) * abs(Fraction(int(mantissa))) * Fraction(2) ** int(exponent)
-    if type(x).__module__.startswith("flint") and hasattr(x, "p") and hasattr(x, "q"):
-        return Fraction(int(x.p), int(x.q))
+    try:
+        found = ratio(x)
+    except (OverflowError, ValueError):
+        raise ValueError(f"{place} = {x} is not finite; a projection holds finite numbers, replace it") from None
+    if found is not None:
+        return Fraction(*found)
     if isinstance(x, numbers.Complex) and not isinstance(x, numbers.Real):
         raise TypeError(f"{place} = {x} is complex; projections are real, pass the real part if that is what you mean")
     if _is_sympy(x):

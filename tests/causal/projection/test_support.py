@@ -290,7 +290,12 @@ def test_numbers_are_taken_exactly():
     assert exact(sympy.Float(0.1), "x") == Fraction(0.1)
     assert exact(sympy.Float(-0.1), "x") == Fraction(-0.1)
     assert exact(mpmath.mpf(-2.5), "x") == Fraction(-5, 2)
+    for not_finite in ("inf", "-inf", "nan"):  # which mpmath writes with the mantissa 0
+        with pytest.raises(ValueError, match="is not finite; a projection holds finite numbers, replace it"):
+            exact(mpmath.mpf(not_finite), "x")
     assert exact(flint.fmpq(1, 3), "x") == third
+    with pytest.raises(TypeError, match=r"x = .* is of type arb, not a real number"):  # a ball has a midpoint as well
+        exact(flint.arb(1), "x")
     assert exact(2**200, "x") == 2**200
     big = read([[2**60 + 1, 0.5]], layout="slots-first")
     assert big.data[0, 0] == 2**60 + 1
