@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from .clock import Clock, count_within
 from .frames import Array, comparable, is_zoned
 from .inputs import group_numbers
 from .outputs import SET_OF_COLUMNS, Returned, read_columns
-from .source import Source
+
+if TYPE_CHECKING:
+    from .source import Source
 
 
 class _NoColumn:

@@ -2,98 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from .alignment import Unaligned
+from .budget import MOST_CARRIERS, SECONDS
+from .hits import Hits, earliest, most_telling
 from .replay import TRUNCATION, Place, Replay
-from .runner import Finding, Refused, Runner, listed
+from .runner import Refused, Runner
+from .words import listed
 
-CALLS = 60
-MOST_CARRIERS = 20
-SECONDS = 3.0
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
-Hit = tuple[Replay, Finding]
-Hits = list[Hit]
-
-
-def earliest(hits: Hits) -> Hit:
-    """The finding at the earliest row; a replacement rather than a truncation, and of one table rather than of all."""
-    return min(hits, key=lambda hit: (hit[1].rank, hit[0].kind == TRUNCATION, not hit[0].table, hit[0].cut))
+SEVERAL = "several columns together"
 
 
-def farthest(hits: Hits) -> Hit:
-    """The finding that looks farthest ahead."""
-    return max(hits, key=lambda hit: (hit[0].cut - hit[1].rank, hit[0].kind != TRUNCATION, hit[0].table, -hit[0].cut))
-
-
-def covering(found: Mapping[int, Hits]) -> list[Replay]:
-    """Few replays, of which each column has one: again and again the one with most of the columns that are left."""
-    left = {n: {replay for replay, _ in hits} for n, hits in found.items()}
-    chosen = []
-    while left:
-        replay = most_telling(left)
-        chosen.append(replay)
-        left = {n: replays for n, replays in left.items() if replay not in replays}
-    return chosen
-
-
-def most_telling(columns: Mapping[int, set[Replay]]) -> Replay:
-    """The replay that shows a leak in most columns."""
-    every = {replay for replays in columns.values() for replay in replays}
-    return max(every, key=lambda r: (sum(r in replays for replays in columns.values()), -r.cut, r.kind, r.table))
-
-
-def calls_for_carriers(runner: Runner) -> int:
-    """How many calls are kept to find what carries a leak."""
-    inputs = len(runner.tables.columns())
-    return (min(inputs, MOST_CARRIERS) if inputs > 1 else 0) + (2 if runner.source.groups is not None else 0)
-
-
-def carriers(runner: Runner, found: Mapping[int, Hits]) -> dict[int, str]:
+def carriers(runner: Runner, leaks: Mapping[int, Hits]) -> dict[int, str]:
     """Per leaking column: the input columns, and for panels the groups, through which the future reaches it."""
     names = [runner.tables.shown(place) for place in runner.tables.columns()]
-    open_columns = {n: {r for r, _ in hits if r.kind != TRUNCATION} for n, hits in found.items()}
-    open_columns = {n: replays for n, replays in open_columns.items() if replays}
-    if len(names) == 1:
-        carried = dict.fromkeys(open_columns, names[0])
-    else:
-        carried = {}
-        spent = 0
-        while open_columns:
-            replay = most_telling(open_columns)
-            covered = {n for n, replays in open_columns.items() if replay in replays}
-            open_columns = {n: replays for n, replays in open_columns.items() if n not in covered}
-            if runner.seconds * len(names) > SECONDS / 10 and spent + min(len(names), MOST_CARRIERS) > MOST_CARRIERS:
-                break
-            carried.update(_through(runner, replay, covered, names))
-            spent += len(names)
-    return {n: text + _across(runner, n, found[n]) for n, text in carried.items()}
+    replays = {n: {hit.replay for hit in _replacing(hits)} for n, hits in leaks.items()}
+    replays = {n: some for n, some in replays.items() if some}
+    carried = dict.fromkeys(replays, names[0]) if len(names) == 1 else _one_by_one(runner, replays, names)
+    return {n: text + _across(runner, n, leaks[n]) for n, text in carried.items()}
 
 
-def _through(runner: Runner, replay: Replay, covered: set[int], names: list[str]) -> dict[int, str]:
-    """Replace the future of one input column at a time (of halves of them, where there are many)."""
-    columns = runner.tables.columns()
+def _replacing(hits: Hits) -> Hits:
+    return [hit for hit in hits if hit.replay.kind != TRUNCATION]
+
+
+def _one_by_one(runner: Runner, replays: dict[int, set[Replay]], names: list[str]) -> dict[int, str]:
+    """Few replays, each made again with one input column at a time, as far as the calls reach."""
+    carried: dict[int, str] = {}
+    spent = 0
+    while replays:
+        replay = most_telling(replays)
+        covered = {n for n, some in replays.items() if replay in some}
+        replays = {n: some for n, some in replays.items() if n not in covered}
+        if _is_slow(runner, names) and spent + min(len(names), MOST_CARRIERS) > MOST_CARRIERS:
+            break
+        if _is_slow(runner, names) and len(names) > MOST_CARRIERS:
+            carried |= _by_halves(runner, replay, min(covered))
+        else:
+            carried |= _by_columns(runner, replay, covered, names)
+        spent += len(names)
+    return carried
+
+
+def _is_slow(runner: Runner, names: list[str]) -> bool:
+    return runner.seconds * len(names) > SECONDS / 10
+
+
+def _by_halves(runner: Runner, replay: Replay, number: int) -> dict[int, str]:
+    suspects = runner.tables.columns()
+    while len(suspects) > 1:
+        half = suspects[: len(suspects) // 2]
+        suspects = half if _changes(runner, replay, half, number) else suspects[len(half) :]
+    alone = _changes(runner, replay, suspects, number)
+    return {number: runner.tables.shown(suspects[0]) if alone else SEVERAL}
+
+
+def _by_columns(runner: Runner, replay: Replay, covered: set[int], names: list[str]) -> dict[int, str]:
     named: dict[int, list[str]] = {n: [] for n in covered}
-    if len(columns) > MOST_CARRIERS and runner.seconds * len(columns) > SECONDS / 10:
-        number = min(covered)
-        suspects = list(columns)
-        while len(suspects) > 1:
-            half = suspects[: len(suspects) // 2]
-            suspects = half if _changes(runner, replay, half, number) else suspects[len(half) :]
-        return (
-            {number: runner.tables.shown(suspects[0])}
-            if _changes(runner, replay, suspects, number)
-            else {number: "several columns together"}
-        )
-    for name, shown in zip(columns, names, strict=True):
+    for place, shown in zip(runner.tables.columns(), names, strict=True):
         try:
-            difference = runner.difference(replay, only={name})
+            difference = runner.difference(replay, only={place})
         except (Refused, Unaligned):
             continue
         for n in covered:
             if difference.count(n):
                 named[n].append(shown)
-    return {n: listed(found) if found else "several columns together" for n, found in named.items()}
+    return {n: listed(found) if found else SEVERAL for n, found in named.items()}
 
 
 def _changes(runner: Runner, replay: Replay, only: Sequence[Place], number: int) -> bool:
@@ -106,11 +84,11 @@ def _changes(runner: Runner, replay: Replay, only: Sequence[Place], number: int)
 def _across(runner: Runner, number: int, hits: Hits) -> str:
     """For panels: whether the row's own group or other groups carry the leak."""
     groups = runner.source.groups
-    values = [(r, f) for r, f in hits if r.kind != TRUNCATION]
+    values = _replacing(hits)
     if groups is None or not values or runner.aligner.mode == "times" or len(runner.tables.sources) > 1:
         return ""
-    replay, finding = earliest(values)
-    own = groups == groups[finding.row]
+    replay, rewrite = earliest(values)
+    own = groups == groups[rewrite.row]
     parts = []
     for text, where in (("its own group", own), ("other groups", ~own)):
         try:
@@ -119,6 +97,6 @@ def _across(runner: Runner, number: int, hits: Hits) -> str:
             continue
         entries = difference.changed[number]
         rows = difference.base.key[entries[entries >= 0]]
-        if bool((rows == finding.row).any()):
+        if bool((rows == rewrite.row).any()):
             parts.append(text)
     return f", through {' and '.join(parts)}" if parts else ""

@@ -8,23 +8,21 @@ says what was run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..boundary import Boundary
 from ..verdict import Verdict, accept_or_raise
-from .carriers import CALLS, SECONDS, calls_for_carriers
-from .clock import Clock
-from .cuts import all_cuts, special_cuts, spread_cuts
-from .decide import pipeline_verdict
+from .cuts import all_cuts
+from .decide import decide
+from .inputs import read_tables
 from .outputs import SET_OF_COLUMNS
-from .replay import TRUNCATION, Replay
-from .runner import Runner, Summary
+from .runner import Runner
+from .search import Search
 from .state import State
-from .tables import read_tables
-from .witness import PipelineWitness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..boundary import Boundary
 
 
 def check_pipeline(
@@ -72,28 +70,11 @@ def check_pipeline(
     'UNDECIDED'
     """
     tables = read_tables(function, data, time, group, boundary)
-    clock = tables.clocks[0]
-    every = all_cuts(clock)
-    if not len(every):
+    if not len(all_cuts(tables.clocks[0])):
         raise ValueError("data has one instant only; a look-ahead check needs at least 2")
     with State(function) as state:
         runner = Runner(function, tables, seed, state)
-        named = [name for name in runner.base.names if name != SET_OF_COLUMNS]
-        unknown = [str(label) for label in labels if str(label) not in named]
-        if unknown:
-            raise ValueError(f"labels names {unknown[0]!r}, which is no output column; they are {', '.join(named)}")
-        plan, spare = _plan(runner, cuts)
-        summaries = list(runner.run_all(plan, workers, progress))
-        summaries += _shortest_prefix(runner, summaries)
-        if spare and not any(s.findings for s in summaries):
-            more = spread_cuts(clock, len({r.cut for r in plan}) + spare // 2, seed + 1).tolist()
-            done = {s.replay.cut for s in summaries}
-            extra = [c for c in more if c not in done][: (CALLS - runner.calls) // 2]
-            summaries += runner.run_all(_alternating(runner, extra), workers, None)
-        _check_prefixes(summaries)
-        if exact:
-            summaries += _refine(runner, summaries, set(map(str, labels)))
-        return pipeline_verdict(runner, summaries, set(map(str, labels)), time, group, bounded=spare > 0)
+        return decide(runner, Search(cuts, exact, workers, progress), _declared(runner, labels))
 
 
 def assert_no_lookahead(
@@ -115,100 +96,11 @@ def assert_no_lookahead(
     return accept_or_raise(check_pipeline(function, data, **options), accept, suppress)
 
 
-def _plan(runner: Runner, cuts: int | str | Iterable[int] | None) -> tuple[list[Replay], int]:
-    """The replays to run, and how many calls are left to spend when none of them finds anything."""
-    clock, every = runner.clock, all_cuts(runner.clock)
-    if cuts is not None:
-        return _thorough(runner, _wanted(clock, every, cuts, runner.seed)), 0
-    full = (1 + len(runner.tables.perturbations())) * len(every)
-    if full <= CALLS - 2 or (full * runner.seconds <= SECONDS and len(every) <= 2000):
-        return _thorough(runner, every), 0
-    reserve = calls_for_carriers(runner) + 8  # 4 to repeat what was found, 4 for the shortest prefix
-    calls = CALLS - runner.calls - reserve
-    special = special_cuts(runner.tables.sources, runner.tables.clocks)[: int(0.4 * calls) // 3]
-    spread = [
-        c for c in spread_cuts(clock, (calls - 3 * len(special)) // 2, runner.seed) if c not in set(special.tolist())
-    ]
-    plan = [Replay(int(c), kind) for c in special for kind in (TRUNCATION, "high", "low")]
-    return plan + _alternating(runner, spread), reserve
-
-
-def _wanted(clock: Clock, every: np.ndarray, cuts: int | str | Iterable[int], seed: int) -> np.ndarray:
-    if isinstance(cuts, str):
-        if cuts != "all":
-            raise ValueError(f"cuts = {cuts!r} is unknown; pass 'all', a number of cuts, or the cuts")
-        return every
-    if isinstance(cuts, (int, np.integer)):
-        if isinstance(cuts, bool) or cuts < 1:
-            raise ValueError(f"cuts = {cuts} is too few; pass at least 1")
-        return spread_cuts(clock, int(cuts), seed)
-    wanted = np.array(sorted({int(c) for c in cuts}))
-    outside = wanted[(wanted < every[0]) | (wanted > every[-1])]
-    if outside.size:
-        raise ValueError(f"cuts names {outside[0]}; pass ranks of time from {every[0]} to {every[-1]}")
-    if not wanted.size:
-        raise ValueError("cuts is empty; pass at least one")
-    return wanted
-
-
-def _thorough(runner: Runner, cuts: Iterable[int]) -> list[Replay]:
-    ways = [(TRUNCATION, ""), *runner.tables.perturbations()]
-    return [Replay(int(c), *way) for c in cuts for way in ways]
-
-
-def _alternating(runner: Runner, cuts: Iterable[int]) -> list[Replay]:
-    """Truncation and one replacement per cut, the ways of replacing in turn."""
-    ways = runner.tables.perturbations()
-    found = []
-    for i, c in enumerate(cuts):
-        found += [Replay(int(c), TRUNCATION), Replay(int(c), *ways[i % len(ways)])]
-    return found
-
-
-def _shortest_prefix(runner: Runner, summaries: Sequence[Summary], tries: int = 4) -> list[Summary]:
-    """Closer in on the shortest prefix that the function accepts, when it refused some."""
-    cuts = {s.replay.cut: s.failed for s in summaries if s.replay.kind == TRUNCATION}
-    refused = [c for c, failed in cuts.items() if failed]
-    found: list[Summary] = []
-    while refused and len(found) < tries:
-        low = max(refused)
-        above = [c for c, failed in cuts.items() if not failed and c > low]
-        if not above or min(above) - low < 2:
-            break
-        found.append(runner.run(Replay((low + min(above)) // 2, TRUNCATION)))
-        cuts[found[-1].replay.cut] = found[-1].failed
-        refused = [c for c, failed in cuts.items() if failed]
-    return found
-
-
-def _check_prefixes(summaries: Sequence[Summary]) -> None:
-    if summaries and all(s.failed for s in summaries):
-        raise ValueError(
-            f"function raises {summaries[-1].failed} on every replay; it must accept other data of this kind"
-        )
-
-
-def _refine(runner: Runner, summaries: Sequence[Summary], labels: set[str]) -> list[Summary]:
-    """Every cut before a column's first leaking row, in order, until it leaks: that row is then its first."""
-    first: dict[int, int] = {}
-    done = {s.replay for s in summaries}
-    for s in summaries:
-        for number, finding in s.findings:
-            if runner.base.names[number] not in labels:
-                first[number] = min(first.get(number, finding.rank), finding.rank)
-    found = []
-    open_columns = set(first)
-    for cut in all_cuts(runner.clock):
-        open_columns = {number for number in open_columns if first[number] > cut}
-        if not open_columns:
-            break
-        for replay in _thorough(runner, [cut]):
-            if replay not in done:
-                found.append(runner.run(replay))
-                for number, finding in found[-1].findings:
-                    if number in first:
-                        first[number] = min(first[number], finding.rank)
-    return found
-
-
-__all__ = ["PipelineWitness", "assert_no_lookahead", "check_pipeline"]
+def _declared(runner: Runner, labels: Sequence[str]) -> frozenset[str]:
+    """The labels, each of which must be an output column."""
+    declared = frozenset(map(str, labels))
+    named = [name for name in runner.base.names if name != SET_OF_COLUMNS]
+    unknown = [str(label) for label in labels if str(label) not in named]
+    if unknown:
+        raise ValueError(f"labels names {unknown[0]!r}, which is no output column; they are {', '.join(named)}")
+    return declared

@@ -7,12 +7,19 @@ rank at which it becomes available and every output row the rank at which it is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..boundary import Boundary, Misfit
 from .frames import Array, shown_time
-from .source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .source import Source
+
+ALWAYS = np.iinfo(np.int64).min // 2  # the rank of what was known from the start
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +36,16 @@ class Clock:
     lag: int | None
     instants: Array | None
     boundary: Boundary
+
+    @property
+    def unit(self) -> str:
+        """What ranks count."""
+        return "row" if self.instants is None else "instant"
+
+    @property
+    def moves(self) -> bool:
+        """Whether any row comes with time, and not all were known from the start."""
+        return bool(self.own.max() > ALWAYS)
 
     def kept(self, cut: int) -> Array:
         """The rows available at a cut."""
@@ -76,6 +93,70 @@ def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
         return Clock(boundary.available, boundary.horizon, own, ranks, None, instants, boundary)
     lag = int(boundary.parameters["k"])
     return Clock(own, own - lag, own, int(own.max()) + 1, lag, instants, boundary)
+
+
+def clocks_of(
+    names: Sequence[str], sources: Sequence[Source], static: Sequence[bool], boundary: Boundary | str | None
+) -> list[Clock]:
+    """One axis for several tables: the distinct times of all together, or the rows where no table has times.
+
+    `static` says which were known from the start. Raises TypeError or ValueError for tables that have no common axis.
+    """
+    first = sources[0]
+    if static[0]:
+        raise ValueError(f"time says that table {names[0]} was known from the start; put a table with times first")
+    clock = clock_of(first, boundary)
+    if len(sources) == 1:
+        return [clock]
+    if clock.lag is None:
+        raise ValueError(
+            "boundary gives times for one table, but data has several; pass the times at which rows arrive as time="
+        )
+    _check_zones(names, sources)
+    for name, source, known in zip(names, sources, static, strict=True):
+        if not known:
+            _check_cuttable(name, source, names[0], first)
+    moving = [source for source, known in zip(sources, static, strict=True) if not known]
+    instants = _instants([source.times for source in moving if source.times is not None])
+    ranks = clock.ranks if instants is None else len(instants)
+    found = []
+    for source, known in zip(sources, static, strict=True):
+        own = clock.own
+        if known:
+            own = np.full(source.n, ALWAYS)
+        elif instants is not None:
+            times = first.times if source.times is None else source.times
+            assert times is not None
+            own = np.searchsorted(instants, times)
+        found.append(Clock(own, own - clock.lag, own, ranks, clock.lag, instants, clock.boundary))
+    return found
+
+
+def _check_zones(names: Sequence[str], sources: Sequence[Source]) -> None:
+    zoned = {s.zoned: name for name, s in zip(names, sources, strict=True) if s.times is not None}
+    if len(zoned) == 2:
+        raise ValueError(
+            f"the times of table {zoned[True]} have a time zone and those of table {zoned[False]} have none; "
+            "give both the same"
+        )
+
+
+def _check_cuttable(name: str, source: Source, first_name: str, first: Source) -> None:
+    if source.times is not None and first.times is None:
+        raise ValueError(f"table {name} has times and table {first_name} has none; pass time= for {first_name}")
+    if source.times is None and source.n != first.n:
+        raise ValueError(
+            f"table {name} has {source.n} rows and no times, so it cannot be cut like {first_name}; pass "
+            f"time={{{name!r}: …}}, None if it was known from the start"
+        )
+
+
+def _instants(times: Sequence[Array]) -> Array | None:
+    """The distinct times of all tables that have some."""
+    try:
+        return np.unique(np.concatenate(times)) if times else None
+    except TypeError as error:
+        raise TypeError(f"the tables' times cannot be compared ({error}); pass times of one kind") from None
 
 
 def count_within(groups: Array) -> Array:

@@ -6,14 +6,17 @@ that were run are part of the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .clock import Clock
-from .frames import Array
-from .source import Source
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .clock import Clock
+    from .frames import Array
+    from .source import Source
 
 CALENDAR = ("h", "D", "W", "M", "Y")
 
@@ -80,7 +83,8 @@ def _spread(values: Array, count: int) -> Array:
     """At most `count` of the values, evenly picked, ends included; outer ones first."""
     if len(values) <= count:
         return values
-    return values[np.unique(np.linspace(0, len(values) - 1, count).astype(int))]
+    picked: Array = values[np.unique(np.linspace(0, len(values) - 1, count).astype(int))]
+    return picked
 
 
 def _in_order(values: Array) -> Array:

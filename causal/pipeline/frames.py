@@ -6,10 +6,12 @@ pandas and Polars frames and series and NumPy arrays; neither library is importe
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

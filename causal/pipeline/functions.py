@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .frames import library_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["FittedBeforehand", "as_function"]
 

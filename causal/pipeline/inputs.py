@@ -1,24 +1,110 @@
-"""The input table read and checked: its kind, names, times, groups, and that the rows are in order of time."""
+"""The input read and checked: one table or several, their kinds, names, times and groups, and the order of rows."""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .clock import clock_of, clocks_of
 from .frames import Array, comparable, is_zoned, library_of, shown_time
 from .source import Source
+from .tables import Tables
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
+
+
+def read_tables(function: Any, data: Any, time: Any, group: Any, boundary: Boundary | str | None) -> Tables:
+    """The tables in `data`: a tuple or list of them, a mapping of names to them, or one.
+
+    `time` and `group` may be mappings by table; a name of a column is meant for every table that has it. Raises
+    TypeError or ValueError, one sentence each.
+    """
+    keys = {"time": _names_only(time), "group": _names_only(group)}
+    if not _are_several(data):
+        source = read_source(data, time, group)
+        return Tables([""], [source], [clock_of(source, boundary)], [("", 0)], "one", **keys)
+    how = "keywords" if isinstance(data, Mapping) else "positions"
+    given = dict(data) if isinstance(data, Mapping) else dict(zip(_parameters(function, len(data)), data, strict=True))
+    if not given:
+        raise ValueError("data is empty; pass at least one table")
+    for role, key in (("time", time), ("group", group)):
+        unknown = [name for name in key if name not in given] if isinstance(key, Mapping) else []
+        if unknown:
+            raise ValueError(f"{role} names table {unknown[0]!r}, which is not in data; they are {', '.join(given)}")
+    names, tables, places = _without_repeats(given)
+    sources = [_read_one(name, tables[i], i, time, group) for i, name in enumerate(names)]
+    static = [isinstance(time, Mapping) and name in time and time[name] is None for name in names]
+    return Tables(names, sources, clocks_of(names, sources, static, boundary), places, how, **keys)
+
+
+def _are_several(data: Any) -> bool:
+    if isinstance(data, Mapping):
+        return True
+    return isinstance(data, (tuple, list)) and len(data) > 0 and all(library_of(d) for d in data)
+
+
+def _without_repeats(given: Mapping[str, Any]) -> tuple[list[str], list[Any], list[tuple[str, int]]]:
+    """The different tables and their names, and per name of the call which of them stands there."""
+    names: list[str] = []
+    tables: list[Any] = []
+    places: list[tuple[str, int]] = []
+    for name, table in given.items():
+        same = next((i for i, other in enumerate(tables) if other is table), None)
+        if same is None:
+            names.append(str(name))
+            tables.append(table)
+        places.append((name, len(tables) - 1 if same is None else same))
+    return names, tables, places
+
+
+def _read_one(name: str, table: Any, number: int, time: Any, group: Any) -> Source:
+    """One of several tables; errors say which."""
+    try:
+        return read_source(table, _key(time, name, table, number), _key(group, name, table, number))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"table {name}: {error}") from None
+
+
+def _names_only(key: Any) -> Any:
+    """A time or group by name, for the record; None for one value per row."""
+    if isinstance(key, Mapping):
+        return {name: _names_only(one) for name, one in key.items()}
+    return key if isinstance(key, str) else None
+
+
+def _parameters(function: Any, count: int) -> list[str]:
+    """The names of a function's first parameters, or "table 1", "table 2", … where it does not tell them."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:count]
+    return names if len(names) == count else [f"table {i + 1}" for i in range(count)]
+
+
+def _key(key: Any, name: str, table: Any, number: int) -> Any:
+    """The time or group of one table: by table, or a column that it has (the first table must have it)."""
+    if isinstance(key, Mapping):
+        return key.get(name)
+    if isinstance(key, str) and number:
+        index = getattr(getattr(table, "index", None), "names", ())
+        return key if key in list(getattr(table, "columns", ())) or key in list(index) else None
+    return key if isinstance(key, str) or not number else None
 
 
 def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     """The input table, checked. Raises TypeError or ValueError: kind, size, names, order in time."""
     library = _known_library(data)
     names = _column_names(data, library)
-    times, time_name = _key(data, names, "time", time)
+    times, time_name = _keyed(data, names, "time", time)
     given = times
     if times is not None:
         times = comparable(times, "time" if time_name is None else f"time = {time_name!r}")
-    groups, group_name = _key(data, names, "group", group)
+    groups, group_name = _keyed(data, names, "group", group)
     labels = None
     if groups is not None:
         labels, groups = np.unique(_named(comparable(groups, "group")), return_inverse=True)
@@ -60,7 +146,7 @@ def _column_names(data: Any, library: str) -> list[str]:
     return names
 
 
-def _key(data: Any, names: list[str], role: str, key: Any) -> tuple[Any, str | None]:
+def _keyed(data: Any, names: list[str], role: str, key: Any) -> tuple[Any, str | None]:
     """The times or groups per row, as the library holds them, and the name of the column they come from."""
     index = getattr(data, "index", None) if library_of(data) == "pandas" else None
     if key is None:

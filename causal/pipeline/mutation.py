@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .frames import objects
 from .rounding import differs
-from .source import Source
-from .tables import Tables
+
+if TYPE_CHECKING:
+    from .source import Source
+    from .tables import Tables
 
 
 def spoilt(tables: Tables, given: Any) -> str | None:

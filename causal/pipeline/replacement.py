@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .frames import Array, objects
-from .source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from .source import Source
 
 FAR = 1000.0  # ranges beyond the range: thresholds need not be near what was seen
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .frames import Array
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .frames import Array
 
 
 class Tolerance(NamedTuple):
@@ -130,10 +132,17 @@ def _single(values: Array) -> bool:
 
 
 def largest_difference(x: Array, y: Array) -> float:
-    """The largest difference of two columns of numbers; infinite for what is no number and differs."""
+    """The largest difference of two columns of numbers; infinite where one alone is missing, or is no number.
+
+    >>> largest_difference(np.array([1.0, np.nan]), np.array([1.5, np.nan]))
+    0.5
+    >>> largest_difference(np.array([1.0]), np.array([np.nan]))
+    inf
+    """
     if x.dtype.kind not in "biufc" or y.dtype.kind not in "biufc":
         return float("inf") if differs(x, y).any() else 0.0
+    apart = differs(x, y)
+    x, y = (np.asarray(v[apart], np.result_type(v.dtype, np.float64)) for v in (x, y))
     with np.errstate(invalid="ignore"):
-        gap = np.abs(x.astype(np.float64) - y.astype(np.float64))
-    gap = gap[np.isfinite(gap)]
-    return float(gap.max()) if gap.size else 0.0
+        gap = np.abs(x - y)
+    return float(np.where(np.isnan(gap), np.inf, gap).max(initial=0.0))

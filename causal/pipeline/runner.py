@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,37 +18,17 @@ from .frames import Array, shown_time
 from .functions import as_function
 from .mutation import spoilt
 from .outputs import SET_OF_COLUMNS, Returned
-from .replay import NUMBERS, TRUNCATION, Place, Replay
+from .replay import NUMBERS, TRUNCATION, Place, Replay, Rewrite, Trial
 from .rounding import largest_difference, tolerances
 from .state import State
-from .tables import Tables
+from .words import listed
 
-__all__ = ["Finding", "Refused", "Runner", "Summary", "listed"]
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from .tables import Tables
 
 MOST_RANKS_KEPT = 4096
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What changed in one column: how many settled entries, and the earliest of them."""
-
-    count: int
-    rank: int
-    row: int
-    label: str
-    values: tuple[Any, Any]
-    ranks: Array | None
-
-
-@dataclass(frozen=True)
-class Summary:
-    """One replay's result: entries compared per column, findings by column number, or why the function failed."""
-
-    replay: Replay
-    compared: int = 0
-    findings: tuple[tuple[int, Finding], ...] = ()
-    failed: str | None = None
-    rows: int = 0
 
 
 class Refused(Exception):
@@ -73,16 +52,16 @@ class Runner:
             raise ValueError(f"function raises {error} on the whole data; it must run on that") from error.__cause__
         self.seconds = time.perf_counter() - began
         self.mutates = spoilt(tables, given)
-        self.base = _kept(self.aligner.read(result, self.everything, getattr(self.source.data, "index", None)))
+        self.base = _kept(self._read_whole(result))
         self.limits = tolerances(self.base.columns, tables.scale())
-        self.noise = [0.0] * len(self.base.names)
+        self.noise = [0.0] * len(self.base.names)  # by how much each column differs between runs on equal input
         began = time.perf_counter()
-        self.unsteady(self.again())
+        self.repeat()
         self.seconds = min(self.seconds, time.perf_counter() - began)
 
     def call(self, given: Any) -> Any:
         """One call of the function, before which what it keeps is put back; Refused when it raises."""
-        self.calls += 1
+        self.count_call()
         self.state.put_back()
         try:
             with warnings.catch_warnings():
@@ -93,6 +72,10 @@ class Runner:
         except Exception as error:
             raise Refused(f"{type(error).__name__} ({error})") from error
 
+    def count_call(self) -> None:
+        """Count a call that is made here, or was made in another process."""
+        self.calls += 1
+
     def __getstate__(self) -> dict[str, Any]:
         """Without the state, which is each process's own."""
         return {name: value for name, value in vars(self).items() if name != "state"}
@@ -101,23 +84,20 @@ class Runner:
         vars(self).update(members)
         self.state = State(self.function)
 
-    def again(self) -> Returned:
-        """The function on everything once more."""
-        self.repeats += 1
-        return self.aligner.read(
-            self.call(self.tables.copies()), self.everything, getattr(self.source.data, "index", None)
-        )
+    def _read_whole(self, result: Any) -> Returned:
+        return self.aligner.read(result, self.everything, getattr(self.source.data, "index", None))
 
-    def unsteady(self, other: Returned) -> set[int]:
-        """The columns in which another run on equal input differs from the first one; `noise` keeps by how much."""
+    def repeat(self) -> None:
+        """The function on everything once more; `noise` keeps by how much the columns differ from the first run."""
+        self.repeats += 1
+        other = self._read_whole(self.call(self.tables.copies()))
         if not np.array_equal(self.base.key, other.key):
             self.noise = [float("inf")] * len(self.base.names)
-        else:
-            difference = compare_settled(self.base, other, int(self.base.rank.max(initial=0)), self.limits)
-            for i, (x, y) in enumerate(zip(self.base.columns, other.columns, strict=True)):
-                if difference.count(i):
-                    self.noise[i] = max(self.noise[i], largest_difference(x, y))
-        return {i for i, noise in enumerate(self.noise) if noise}
+            return
+        difference = compare_settled(self.base, other, int(self.base.rank.max(initial=0)), self.limits)
+        for i, (x, y) in enumerate(zip(self.base.columns, other.columns, strict=True)):
+            if difference.count(i):
+                self.noise[i] = max(self.noise[i], largest_difference(x, y))
 
     def modified(self, replay: Replay, only: Collection[Place] | None = None, where: Array | None = None) -> Any:
         """The input of a replay; `only` restricts a replacement to columns, `where` (n,) to rows of the first table."""
@@ -137,15 +117,15 @@ class Runner:
         other = self.aligner.read(self.call(given), rows, index)
         return compare_settled(self.base, other, replay.cut, self.limits, kept if truncated else None)
 
-    def confirmed(self, replays: Collection[Replay], rounds: int = 2) -> dict[Replay, dict[int, Finding]]:
+    def confirmed(self, replays: Collection[Replay], rounds: int = 2) -> dict[Replay, dict[int, Rewrite]]:
         """Per replay the columns that it rewrites in every round, each time to the same values.
 
         Between them the unchanged input is run again; columns in which these runs differ are confirmed by none.
         """
-        found: dict[Replay, dict[int, Finding]] = {}
+        found: dict[Replay, dict[int, Rewrite]] = {}
         first: dict[Replay, Returned] = {}
         for number in range(rounds if replays else 0):
-            self.unsteady(self.again())
+            self.repeat()
             for replay in replays:
                 try:
                     difference = self.difference(replay)
@@ -153,43 +133,43 @@ class Runner:
                     found[replay] = {}
                     continue
                 if number == 0:
-                    found[replay] = dict(self.summary(replay, difference).findings)
+                    found[replay] = self.rewrites(difference)
                     first[replay] = _kept(difference.other)
                 elif found[replay]:
                     apart = compare_settled(first[replay], difference.other, replay.cut, self.limits)
                     same = [n for n in found[replay] if difference.count(n) and not apart.count(n)]
                     found[replay] = {n: found[replay][n] for n in same}
-        return {replay: {n: f for n, f in of.items() if not self.noise[n]} for replay, of in found.items()}
+        return {replay: {n: r for n, r in of.items() if not self.noise[n]} for replay, of in found.items()}
 
-    def run(self, replay: Replay) -> Summary:
-        """A replay, summarised; a failing replacement is tried again with the data's own values, then with numbers."""
+    def run(self, replay: Replay) -> Trial:
+        """A replay, run; a failing replacement is tried again with the data's own values, then with numbers."""
         rows = int(self.clock.kept(replay.cut).sum())
         if replay.kind == TRUNCATION and rows == 0:
-            return Summary(replay)
+            return Trial(replay)
         try:
-            return self.summary(replay, self.difference(replay))
+            difference = self.difference(replay)
         except Refused as error:
             if replay.kind not in (TRUNCATION, NUMBERS):
                 return self.run(Replay(replay.cut, NUMBERS if replay.kind == "draw" else "draw", replay.table))
-            return Summary(replay, failed=f"function raises {error}", rows=rows)
+            return Trial(replay, failed=f"function raises {error}", rows=rows)
         except Unaligned as error:
-            return Summary(replay, failed=str(error).partition(",")[0].partition(";")[0], rows=rows)
+            return Trial(replay, failed=str(error).partition(",")[0].partition(";")[0], rows=rows)
+        return Trial(replay, difference.compared, tuple(self.rewrites(difference).items()), rows=rows)
 
-    def summary(self, replay: Replay, difference: Difference) -> Summary:
-        """A difference without its arrays."""
-        findings = []
+    def rewrites(self, difference: Difference) -> dict[int, Rewrite]:
+        """The columns in which two runs differ, by number, without the runs themselves."""
+        found = {}
         for i, name in enumerate(self.base.names):
             if difference.count(i):
                 rank, entry = difference.earliest(i)
                 ranks = difference.ranks(i) if self.clock.ranks <= MOST_RANKS_KEPT else None
-                row, label = self.row_of(difference, rank, entry)
                 values = difference.values(i, entry)
                 if name == SET_OF_COLUMNS:
                     values = _names_apart(*values)
-                findings.append((i, Finding(difference.count(i), rank, row, label, values, ranks)))
-        return Summary(replay, difference.compared, tuple(findings), None, int(self.clock.kept(replay.cut).sum()))
+                found[i] = Rewrite(difference.count(i), rank, *self.row_of(difference, entry), values, ranks)
+        return found
 
-    def row_of(self, difference: Difference, rank: int, entry: int) -> tuple[int, str]:
+    def row_of(self, difference: Difference, entry: int) -> tuple[int, str]:
         """A changed entry as a row (of the input where it has one, otherwise of the output) and as words."""
         output, at = (difference.base, entry) if entry >= 0 else (difference.other, -1 - entry)
         if output.key.dtype.kind == "i":
@@ -197,54 +177,6 @@ class Runner:
             when = "" if self.source.times is None else f" (time {shown_time(self.source.times[row])})"
             return row, f"row {row}{when}"
         return at, f"row of time {shown_time(output.labels[at])}"
-
-    def run_all(
-        self, replays: Iterable[Replay], workers: int | None, progress: Callable[[int, int], None] | None
-    ) -> Iterator[Summary]:
-        """Every replay's summary, in order; in `workers` processes when that is more than one."""
-        wanted = list(replays)
-        if not workers or workers == 1 or len(wanted) < 2:
-            for done, replay in enumerate(wanted, 1):
-                yield self.run(replay)
-                if progress is not None:
-                    progress(done, len(wanted))
-            return
-        import pickle
-        from concurrent.futures import ProcessPoolExecutor
-        from concurrent.futures.process import BrokenProcessPool
-        from multiprocessing import get_context
-
-        try:
-            state = pickle.dumps(self)
-        except Exception as error:
-            raise ValueError(
-                f"function cannot be sent to other processes ({error}); define it in a module, or leave out workers"
-            ) from None
-        try:
-            with ProcessPoolExecutor(workers, get_context("spawn"), _receive, (state,)) as pool:
-                for done, summary in enumerate(pool.map(_run, wanted), 1):
-                    self.calls += 1
-                    yield summary
-                    if progress is not None:
-                        progress(done, len(wanted))
-        except BrokenProcessPool:
-            raise ValueError(
-                f"workers = {workers} processes could not load the function or ended early; define it in a module that "
-                "they can import, or leave out workers"
-            ) from None
-
-
-_RUNNER: list[Runner] = []
-
-
-def _receive(state: bytes) -> None:
-    import pickle
-
-    _RUNNER[:] = [pickle.loads(state)]
-
-
-def _run(replay: Replay) -> Summary:
-    return _RUNNER[0].run(replay)
 
 
 def _kept(output: Returned) -> Returned:
@@ -264,8 +196,3 @@ def _names_apart(before: str, after: str, most: int = 6) -> tuple[str, str]:
         f"{len(left)} columns, {listed(here) or 'none'} only here",
         f"{len(right)}, {listed(there) or 'none'} only here",
     )
-
-
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Names with commas, at most `most` of them and then how many more."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

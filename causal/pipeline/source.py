@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
 
 from .frames import Array, as_array, entry_text, objects
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 IMMUTABLE = (str, bytes, int, float, complex, type(None), np.generic, date, timedelta, Decimal, UUID)
 
@@ -147,11 +149,11 @@ class Source:
     def notes(self) -> list[str]:
         """Remarks on times, and on columns that nothing can replace. Raises TypeError as `distinct` does."""
         found = ["times are shown in UTC"] if self.zoned else []
-        overlooked = [] if self.times is not None else [name for name in self.names if _holds_times(self.column(name))]
-        for name in overlooked[:1]:
-            found.append(
+        if self.times is None:
+            found += [
                 f"column {name} holds times, but the rows are cut as they stand; pass time={name!r} to cut by it"
-            )
+                for name in [name for name in self.names if _holds_times(self.column(name))][:1]
+            ]
         for name in self.names:
             empty = self.missing[name].all()
             if empty or (name not in self.numbers and len(self.distinct(name).examples) < 2):

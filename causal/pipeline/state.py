@@ -11,14 +11,16 @@ import functools
 import sys
 import sysconfig
 import types
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .frames import library_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MOST_BYTES = 2**26
 PASSIVE = (

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from ..boundary import Boundary
 from ..verdict import Witness
+from .inputs import read_tables
 from .outputs import SET_OF_COLUMNS
-from .replay import NUMBERS, TRUNCATION, Replay
+from .replay import WAYS, Replay
 from .runner import Runner
 from .state import State
-from .tables import read_tables
+from .words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .hits import Hit
 
 
 class PipelineWitness(Witness):
@@ -64,20 +71,12 @@ class PipelineWitness(Witness):
     def describe(self) -> str:
         """A sentence with the pair, the values and what was done to the later rows."""
         before, after = self.outputs
-        what = {
-            TRUNCATION: "are taken away",
-            "draw": "are replaced by other values of the data",
-            "words": "are replaced by words that the data lack",
-            "gaps": "have their gaps elsewhere",
-            NUMBERS: "have higher numbers",
-        }
-        done = what.get(self.how, f"are replaced by {self.how}er values")
         of = f" of table {self.table}" if self.table else ""
         arrow = f"({self.query} ← {self.table + ' ' if self.table else ''}{self.position})"
         values = f"{shown(before)} becomes {shown(after)}"
         rows = f"the rows{of} after {self.record['after']}"
         column = f"the {SET_OF_COLUMNS}" if self.column == SET_OF_COLUMNS else f"column {self.column}"
-        return f"{column}, {self.label} {arrow}: {values} when {rows} {done}"
+        return f"{column}, {self.label} {arrow}: {values} when {rows} {WAYS[self.how].done}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, without the function and its data."""
@@ -90,6 +89,25 @@ class PipelineWitness(Witness):
         return cls({**record, "values": tuple(record["values"])})
 
 
-def shown(value: Any) -> str:
-    """A value for a person."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def witness_of(runner: Runner, column: str, hit: Hit) -> PipelineWitness:
+    """The witness that a replay is, which rewrote settled entries of a column."""
+    replay, rewrite = hit
+    tables = runner.tables
+    changed = [c for n, c in zip(tables.names, tables.clocks, strict=True) if replay.table in ("", n)]
+    later = next(rows for rows in (np.flatnonzero(~clock.kept(replay.cut)) for clock in changed) if len(rows))
+    record = {
+        "column": column,
+        "row": rewrite.row,
+        "later": int(later[0]),
+        "label": rewrite.label,
+        "after": runner.clock.describe(replay.cut),
+        "cut": replay.cut,
+        "how": replay.kind,
+        "table": replay.table,
+        "seed": runner.seed,
+        "values": rewrite.values,
+        "time": tables.time,
+        "group": tables.group,
+        "boundary": runner.clock.boundary.to_dict(),
+    }
+    return PipelineWitness(record, runner)

@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from attnproof.causal.boundary import Boundary
-from attnproof.causal.pipeline.check import PipelineWitness, assert_no_lookahead, check_pipeline
+from attnproof.causal.pipeline.budget import CALLS
+from attnproof.causal.pipeline.check import assert_no_lookahead, check_pipeline
 from attnproof.causal.pipeline.inputs import read_source
 from attnproof.causal.pipeline.replacement import replaced
+from attnproof.causal.pipeline.witness import PipelineWitness
 from attnproof.causal.verdict import NotProvedError, PrefixLeakError, Status, Verdict, Witness
 from needs import need
 from peeking import double_and_peek
@@ -670,16 +672,14 @@ def test_automatic_cuts_call_at_most_60_times_and_hit_the_gaps():
         next(calls)
         return d.bfill()
 
-    import attnproof.causal.pipeline.check as pipeline
-
     verdict = check_pipeline(slow_bfill, data)
     made = next(calls)
-    assert made <= pipeline.CALLS
+    assert made <= CALLS
     assert verdict.details["calls"] == made
     assert 777 in verdict.details["cuts"]
     (leaking,) = [c for c in verdict.columns if c.status is Status.REFUTED]
     assert (leaking.name, leaking.first_row, leaking.reach, leaking.carrier) == ("c3", 777, 1, "c3")
-    assert 50 < check_pipeline(lambda d: d.diff(), data).details["calls"] <= pipeline.CALLS
+    assert 50 < check_pipeline(lambda d: d.diff(), data).details["calls"] <= CALLS
 
 
 def test_exact_finds_the_first_leaking_row():

@@ -1,0 +1,77 @@
+"""What the verdict says of each output column: whether it looks ahead, how far, and what carries it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..verdict import Column, Status
+from .carriers import carriers
+from .hits import Hits, earliest
+from .outputs import SET_OF_COLUMNS
+from .replay import TRUNCATION
+from .words import counted, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from .confirm import Confirmed
+    from .runner import Runner
+    from .search import Searched
+
+WHOLE_SERIES = "whole series"
+
+
+def columns_of(runner: Runner, searched: Searched, confirmed: Confirmed, labels: Collection[str]) -> list[Column]:
+    """Every output column, and the set of columns where that changes. Finds what carries the leaks by more calls."""
+    through = carriers(runner, confirmed.leaks)
+    found = []
+    for number, name in enumerate(runner.base.names):
+        hits, noise = confirmed.hits.get(number, []), confirmed.noise[number]
+        if name == SET_OF_COLUMNS and not hits:
+            continue
+        score = sum(hit.rewrite.count for hit in hits) / searched.compared if searched.compared else None
+        if noise or not hits:
+            column = Column(name, Status.UNDECIDED, _no_leak(noise, name in labels), score=score)
+        else:
+            column = _leak(runner, name, hits, through.get(number), score, name in labels)
+        found.append(column)
+    return found
+
+
+def _no_leak(noise: float, label: bool) -> str:
+    if not noise:
+        return "declared a label" if label else "no leak on these cuts"
+    size = f" by up to {noise:.3g}" if np.isfinite(noise) else ""
+    note = f"non-deterministic: runs on equal input differ{size}, so that no leak can be told"
+    return ("declared a label; " if label else "") + note
+
+
+def _leak(runner: Runner, name: str, hits: Hits, carrier: str | None, score: float | None, label: bool) -> Column:
+    rewrite = earliest(hits).rewrite
+    reach = _reach(runner, hits)
+    through = "length" if all(hit.replay.kind == TRUNCATION for hit in hits) else "value"
+    by = "the length of the series" if through == "length" else carrier and f"column {carrier}"
+    before, after = map(shown, rewrite.values)
+    detail = f"{_how(runner, reach)}; first at {rewrite.label}: {before} becomes {after}"
+    detail += f"; carried by {by}" if by else ""
+    detail += f"; {score:.2%} of settled values rewritten" if score is not None else ""
+    if label:
+        return Column(name, Status.UNDECIDED, f"declared a label, which may look ahead: {detail}", score=score)
+    return Column(name, Status.REFUTED, detail, rewrite.row, reach, rewrite.values, carrier, through, score)
+
+
+def _reach(runner: Runner, hits: Hits) -> int | str:
+    """How many ranks the column looks ahead at most, or that it looks over all of them."""
+    steps = max(hit.replay.cut + 1 - hit.rewrite.rank for hit in hits)
+    ranks = runner.clock.ranks
+    return WHOLE_SERIES if ranks > 5 and steps >= 0.85 * (ranks - 1) else steps
+
+
+def _how(runner: Runner, reach: int | str) -> str:
+    if not isinstance(reach, int):
+        return f"looks ahead over the {reach}"
+    return (
+        f"looks ahead {counted(reach, runner.clock.unit)}" if reach else "uses its own row, which the boundary forbids"
+    )

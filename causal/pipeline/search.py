@@ -1,0 +1,108 @@
+"""The replays of a plan, run; and those that what they showed asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .budget import CALLS
+from .cuts import all_cuts, spread_cuts
+from .plan import Cuts, Plan, alternating, plan_for, thorough
+from .processes import Progress, run_all
+from .replay import TRUNCATION, Replay, Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from .runner import Runner
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to look for leaks: at which cuts, whether for the very first leaking row, and in how many processes."""
+
+    cuts: Cuts = None
+    exact: bool = False
+    workers: int | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The trials that were made; `bounded` says that no more than CALLS calls may be made in all."""
+
+    trials: tuple[Trial, ...]
+    bounded: bool
+
+    @property
+    def cuts(self) -> list[int]:
+        """Where the series was cut, in order."""
+        return sorted({trial.replay.cut for trial in self.trials})
+
+    @property
+    def compared(self) -> int:
+        """How many settled entries of a column were compared."""
+        return sum(trial.compared for trial in self.trials)
+
+
+def run_search(runner: Runner, search: Search, labels: Collection[str]) -> Searched:
+    """The trials of a search for leaks in columns that are no `labels`.
+
+    Raises ValueError for cuts that there are not, and for a function that fails in every trial.
+    """
+    plan = plan_for(runner, search.cuts)
+    trials = run_all(runner, plan.replays, search.workers, search.progress)
+    trials += _shortest_prefix(runner, trials)
+    if plan.reserve and not any(trial.rewrites for trial in trials):
+        trials += run_all(runner, _further(runner, plan, trials), search.workers)
+    if trials and all(trial.failed for trial in trials):
+        raise ValueError(f"function raises {trials[-1].failed} on every replay; it must accept other data of this kind")
+    if search.exact:
+        trials += _before_the_first(runner, trials, labels)
+    return Searched(tuple(trials), plan.reserve > 0)
+
+
+def _shortest_prefix(runner: Runner, trials: Sequence[Trial], tries: int = 4) -> list[Trial]:
+    """Closer in on the shortest prefix that the function accepts, when it refused some."""
+    refused = {trial.replay.cut: bool(trial.failed) for trial in trials if trial.truncates}
+    found: list[Trial] = []
+    while any(refused.values()) and len(found) < tries:
+        low = max(cut for cut, failed in refused.items() if failed)
+        above = [cut for cut, failed in refused.items() if not failed and cut > low]
+        if not above or min(above) - low < 2:
+            break
+        trial = runner.run(Replay((low + min(above)) // 2, TRUNCATION))
+        found.append(trial)
+        refused[trial.replay.cut] = bool(trial.failed)
+    return found
+
+
+def _further(runner: Runner, plan: Plan, trials: Sequence[Trial]) -> list[Replay]:
+    """What the calls that were kept back are spent on when nothing was found: further cuts."""
+    more = spread_cuts(runner.clock, len(plan.cuts) + plan.reserve // 2, runner.seed + 1).tolist()
+    done = {trial.replay.cut for trial in trials}
+    extra = [cut for cut in more if cut not in done][: (CALLS - runner.calls) // 2]
+    return alternating(runner, extra)
+
+
+def _before_the_first(runner: Runner, trials: Sequence[Trial], labels: Collection[str]) -> list[Trial]:
+    """Every cut before a column's first leaking row, in order, until it leaks: that row is then its first."""
+    first: dict[int, int] = {}
+    for trial in trials:
+        for number, rewrite in trial.rewrites:
+            if runner.base.names[number] not in labels:
+                first[number] = min(first.get(number, rewrite.rank), rewrite.rank)
+    done = {trial.replay for trial in trials}
+    found: list[Trial] = []
+    open_columns = set(first)
+    for cut in all_cuts(runner.clock).tolist():
+        open_columns = {number for number in open_columns if first[number] > cut}
+        if not open_columns:
+            break
+        for replay in thorough(runner, [cut]):
+            if replay not in done:
+                found.append(runner.run(replay))
+                for number, rewrite in found[-1].rewrites:
+                    if number in first:
+                        first[number] = min(first[number], rewrite.rank)
+    return found
