@@ -110,7 +110,23 @@ class TorchCall:
         values: frozenset[str] = frozenset()
         for memory in (o.memory for o in self.operands() if self.shadows.stored and o.memory is not None):
             zeros, values = zeros | memory.sources, values | memory.valued
-        return (zeros, values) if self.info.facts.zero_from_zero else (frozenset(), zeros | values)
+        facts = self.info.facts
+        keeps = facts.moves or (facts.zero_from_zero and not ((zeros or values) and self._makes_zeros()))
+        return (zeros, values) if keeps else (frozenset(), zeros | values)
+
+    def _makes_zeros(self) -> bool:
+        """Whether a result is 0 where no operand is."""
+        if any(self.has(name) and _is_zero(self[name]) for name in ("self", "other")):
+            return False  # all is 0, whatever the parameters hold
+        given = [o.value for o in self.operands() if not any(o.value is self.raw(name) for name in self.info.written)]
+        if not isinstance(self.value, torch.Tensor) or any(_is_scattered(t) for t in [self.value, *given]):
+            return True
+        if torch.broadcast_shapes(self.value.shape, *(t.shape for t in given)) != self.value.shape:
+            return True
+        made = self.value == 0
+        for tensor in given:
+            made = made & (tensor != 0)
+        return bool(made.any())
 
     def signed(self) -> bool:
         """Whether a zero among the results may have either sign: 0 · x is −0 for x < 0."""
@@ -226,3 +242,11 @@ class TorchCall:
 def _own(operand: Operand) -> TorchOperand:
     assert isinstance(operand, TorchOperand)  # every operand that a binding hands over came from its call
     return operand
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex)) and value == 0
+
+
+def _is_scattered(tensor: torch.Tensor) -> bool:
+    return tensor.is_nested or tensor.layout is not torch.strided

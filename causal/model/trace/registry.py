@@ -25,7 +25,10 @@ class Facts:
       sees_sign: whether its result tells +0 from −0. None: nobody said, so it may.
       branch_cut: whether it does so for complex numbers only, as on the cut of a logarithm.
       divides: whether a zero of either sign makes it infinite, as in 1 / ±0 = ±∞.
-      zero_from_zero: whether a zero in its result always comes from a zero that went in.
+      moves: whether its results are elements of its operands, and constants of its own: so that a zero among them comes
+        from a zero that went in.
+      zero_from_zero: the same of a function computed element by element. By rounding, or by a slope of 0, it may
+        be 0 elsewhere in a run, which is looked for.
       carries: whether it brings together no elements of different positions: it moves, copies or adds what stands at
         the same place. Where a leak is blamed on one operation, these are passed over.
       reads: whether its result is a number or truth value for Python, made of its operands' values.
@@ -40,6 +43,7 @@ class Facts:
     sees_sign: bool | None = None
     branch_cut: bool = False
     divides: bool = False
+    moves: bool = False
     zero_from_zero: bool = False
     carries: bool = False
     reads: bool = False

@@ -154,10 +154,11 @@ class Tracer(Mode):  # type: ignore[no-untyped-call]
         (shadow,) = self._results(inner, [inner.value])
         node = self._node(call, [shadow])
         self._keeps(inner, inner.value, shadow)
+        sources, signed = inner.sources(), inner.signed()  # before the target, an operand, changes
         target.copy_(inner.value)
         if target.dtype != inner.value.dtype:
             shadow = cast(shadow, inner.value.dtype, target.dtype)
-        self.shadows.assign(target, shadow, inner.sources(), node, inner.signed())
+        self.shadows.assign(target, shadow, sources, node, signed)
         return target
 
     def _indices(self, operands: Sequence[TorchOperand]) -> None:

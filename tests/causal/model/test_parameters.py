@@ -10,6 +10,7 @@ torch = need("torch")
 from torch import nn
 
 N = 8
+HALF = torch.ones(N, 1, dtype=torch.half)
 FUTURE = torch.ones(N, N, dtype=torch.bool).triu(1)
 
 
@@ -38,11 +39,20 @@ VALUES = {
     "cancelling": (torch.ones(2), lambda w, x: x + (w[0] - w[1]) * x.flip(1)),
     "relu": (-torch.ones(()), lambda w, x: x + w.relu() * x.flip(1)),
     "rounded": (torch.full((), 0.2), lambda w, x: x + w.round() * x.flip(1)),
+    "slope of 0": (-torch.ones(()), lambda w, x: x + nn.functional.leaky_relu(w, 0.0) * x.flip(1)),
+    "alpha of 0": (-torch.ones(()), lambda w, x: x + nn.functional.elu(w, 0.0) * x.flip(1)),
+    "too small": (torch.full((), 1e-30), lambda w, x: x + w * 1e-300 * x.flip(1)),
+    "too small for half": (torch.full((), 1e-30), lambda w, x: x + w.half().to(x) * x.flip(1)),
+    "copied into half": (torch.full((1,), 1e-30), lambda w, x: x + HALF.clone().copy_(w).to(x) * x.flip(1)),
+    "in place": (torch.full((), 1e-30), lambda w, x: x + w.clone().mul_(1e-300) * x.flip(1)),
     "shape": (torch.ones(N), lambda w, x: x + x.roll(N - int(w.nonzero().shape[0]), 1)),
 }
 ZEROS = {
     "triangle": (torch.ones(N, N).tril(), lambda w, x: w @ x),
     "tanh": (torch.zeros(N, N), lambda w, x: x + (2 * w.tanh()).T @ x),
+    "scaled": (torch.ones(N, N).tril(), lambda w, x: (w * torch.full((N, 1), 0.5)).half().to(x) @ x),
+    "written": (torch.ones(N, N).tril(), lambda w, x: torch.ones(N, N).copy_(w).mul_(2).to(x) @ x),
+    "padded": (torch.ones(N, N).tril(), lambda w, x: nn.functional.pad(w, (0, 0, 1, 0))[1:] @ x),
 }
 
 

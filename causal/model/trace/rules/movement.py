@@ -21,16 +21,16 @@ SAME = names("detach alias lift_fresh lift alias_copy detach_copy lift_fresh_cop
 
 @rule(
     "aten.view.default", "aten._unsafe_view", "aten._reshape_copy",
-    fails="never", sees_sign=False, zero_from_zero=True, carries=True,
+    fails="never", sees_sign=False, moves=True, carries=True,
 )  # fmt: skip
-@rule("aten.view_copy", fails="never", sees_sign=False, zero_from_zero=True)
+@rule("aten.view_copy", fails="never", sees_sign=False, moves=True)
 def reshaped(call: TorchCall) -> Shadow:
     """Row-major order is kept."""
     return reshape(call["self"].shadow, tuple(call.value.shape))
 
 
-@rule("aten.clone", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
-@rule(*SAME, fails="never", sees_sign=False, zero_from_zero=True)
+@rule("aten.clone", fails="never", sees_sign=False, moves=True, carries=True)
+@rule(*SAME, fails="never", sees_sign=False, moves=True)
 def same(call: TorchCall) -> Shadow:
     """The same elements."""
     shadow: Shadow = call["self"].shadow
@@ -54,7 +54,7 @@ VIEWS = names(
 )
 
 
-@rule(*VIEWS, fails="never", sees_sign=False, zero_from_zero=True)
+@rule(*VIEWS, fails="never", sees_sign=False, moves=True)
 def view(call: TorchCall) -> tuple[Shadow, ...]:
     """A strided view of the same elements."""
     return movement.moved([o.shadow for o in call.operands()], through(call))
@@ -71,15 +71,15 @@ COPIES = names(
 
 @rule(
     *names("repeat flip roll stack slice_scatter select_scatter"),
-    fails="never", sees_sign=False, zero_from_zero=True, carries=True,
+    fails="never", sees_sign=False, moves=True, carries=True,
 )  # fmt: skip
-@rule(*COPIES, fails="never", sees_sign=False, zero_from_zero=True)
+@rule(*COPIES, fails="never", sees_sign=False, moves=True)
 def copied(call: TorchCall) -> tuple[Shadow, ...]:
     """The same elements in another order, repeated or left out."""
     return movement.moved([o.shadow for o in call.operands()], through(call), squeeze=True)
 
 
-@rule("aten.cat", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
+@rule("aten.cat", fails="never", sees_sign=False, moves=True, carries=True)
 def cat(call: TorchCall) -> Shadow:
     """Joined end to end; operands that are empty and one-dimensional do not count."""
     shape = tuple(call.value.shape)
@@ -88,7 +88,7 @@ def cat(call: TorchCall) -> Shadow:
     return movement.joined(shadows, axis, shape)
 
 
-@rule("aten.constant_pad_nd", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
+@rule("aten.constant_pad_nd", fails="never", sees_sign=False, moves=True, carries=True)
 def constant_pad(call: TorchCall) -> Shadow:
     """A border of constants (of 0 most often); `pad` counts from the last axis, (before, after) each."""
     x, pad = call["self"].shadow, list(call["pad"])
@@ -97,12 +97,12 @@ def constant_pad(call: TorchCall) -> Shadow:
     return movement.padded(x, known(call, call["value"]), widths)
 
 
-@rule("aten.im2col", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
+@rule("aten.im2col", fails="never", sees_sign=False, moves=True, carries=True)
 @rule(
     "aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d", "aten.replication_pad1d",
     "aten.replication_pad2d", "aten.replication_pad3d",
     "aten.upsample_nearest1d", "aten.upsample_nearest2d", "aten._upsample_nearest_exact1d",
-    fails="never", sees_sign=False, zero_from_zero=True,
+    fails="never", sees_sign=False, moves=True,
 )  # fmt: skip
 def transported(call: TorchCall) -> Shadow:
     """Each output element is one input element or 0."""
@@ -110,13 +110,13 @@ def transported(call: TorchCall) -> Shadow:
     return movement.transported(x.shadow, through_alone(call))
 
 
-@rule("aten.tril", "aten.triu", fails="never", sees_sign=False, zero_from_zero=True)
+@rule("aten.tril", "aten.triu", fails="never", sees_sign=False, moves=True)
 def triangle(call: TorchCall) -> Shadow:
     """The elements on one side of a diagonal."""
     return movement.triangle(call["self"].shadow, call["diagonal"], upper=call.name == "aten.triu")
 
 
-@rule("aten.diag_embed", "aten.block_diag", fails="never", sees_sign=False, zero_from_zero=True)
+@rule("aten.diag_embed", "aten.block_diag", fails="never", sees_sign=False, moves=True)
 def diagonal(call: TorchCall) -> Shadow:
     """The elements, and exact zeros elsewhere."""
     return movement.among_zeros([o.shadow for o in call.operands()], through(call))
@@ -134,7 +134,7 @@ def overwrite(call: TorchCall) -> Shadow:
     return movement.broadcast(s, target.shape)
 
 
-@rule("aten.masked_scatter", fails="never", sees_sign=False, zero_from_zero=True)
+@rule("aten.masked_scatter", fails="never", sees_sign=False, moves=True)
 def masked_scatter(call: TorchCall) -> Shadow:
     """Elements of the source wherever the mask is true."""
     shape = tuple(call.value.shape)
