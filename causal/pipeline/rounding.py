@@ -142,6 +142,8 @@ def largest_difference(x: Array, y: Array) -> float:
     if x.dtype.kind not in "biufc" or y.dtype.kind not in "biufc":
         return float("inf") if differs(x, y).any() else 0.0
     apart = differs(x, y)
+    if {x.dtype.kind, y.dtype.kind} <= set("biu"):  # as Python's numbers, for as floats large ones would be the same
+        return float(max((abs(a - b) for a, b in zip(x[apart].tolist(), y[apart].tolist(), strict=True)), default=0))
     x, y = (np.asarray(v[apart], np.result_type(v.dtype, np.float64)) for v in (x, y))
     with np.errstate(invalid="ignore"):
         gap = np.abs(x - y)
