@@ -46,7 +46,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of THEORY.md.
+    """One claim of docs/theory.md.
 
     Attributes: `id` ("T3"); `title`; `statement`, one plain line; `latex`; `source` ("article, 'Which matrix has low
     rank?'", "Linformer paper §4" or "ours"); `derive()` builds the derivation whose steps are decided anew;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import posixpath
 import re
 import shutil
 import subprocess
@@ -31,7 +32,7 @@ ELSEWHERE = {
     "file.py": "any file",
     "x.v": "the file of an example",
 }
-"""Names on pages that are no files of ours; so is every name with NN for a number."""
+"""Names on pages that are no files of ours; so is every name with NN or NAME in it."""
 
 if not (ROOT / "docs").is_dir():
     pytest.skip("the checkout is not part of this installation", allow_module_level=True)
@@ -81,17 +82,14 @@ PAGES = dict(pages())
 def missing_files(name: str, text: str) -> list[str]:
     """What the text names as a file of ours and is none: a path from the root or from the page, or a name alone."""
     text = re.sub(r"\w+://\S+", "", text)
-    named = set(re.findall(r"(?<![\w/.~-])(?:[\w.-]+/)*[\w-]+\.(?:py|md|v|ml|toml|ipynb|cff|yml|smt2)\b", text))
+    named = set(re.findall(r"(?<![\w/.~\\-])(?:[\w.-]+/)*[\w-]+\.(?:py|md|v|ml|toml|ipynb|cff|yml|smt2)\b", text))
     ours = files()
-    folders = {Path(name).parent.as_posix(), "."}
 
     def exists(path: str) -> bool:
-        plain = path.removeprefix("./")
-        if any(f"{folder}/{plain}".removeprefix("./") in ours for folder in folders):
-            return True
-        return any(file == plain or file.endswith(f"/{plain}") for file in ours)
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+        return beside in ours or any(f"/{file}".endswith(f"/{path}") for file in ours)
 
-    return sorted(path for path in named - set(ELSEWHERE) if "NN" not in path and not exists(path))
+    return sorted(path for path in named - set(ELSEWHERE) if not re.search("NN|NAME", path) and not exists(path))
 
 
 @pytest.mark.parametrize("name", PAGES)
