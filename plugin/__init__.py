@@ -85,16 +85,16 @@ def _recording(request: pytest.FixtureRequest, name: str) -> Callable[..., Any]:
             verdict = getattr(attnproof, name)(*arguments, **{**chosen, **options})
         except attnproof.NotProvedError as error:
             _record(request.node, error.verdict, accepted=False)
-            raise type(error)(error.verdict, failure_message(error.verdict)) from None
+            raise type(error)(error.verdict, with_remedy(error)) from None
         _record(request.node, verdict, accepted=True)
         return verdict
 
     return check
 
 
-def failure_message(verdict: Any) -> str:
-    """What a failing test prints: the pair (t ← j) with both values, the remedy, and the verdict."""
-    lines = []
+def with_remedy(error: Any) -> str:
+    """What a failing test prints: the pair (t ← j) with both values, the remedy, and what the assertion itself says."""
+    verdict, lines = error.verdict, []
     witness = verdict.witness
     if witness is not None:
         before, after = witness.outputs
@@ -102,7 +102,7 @@ def failure_message(verdict: Any) -> str:
         lines.append(f"remedy: {_remedy(verdict.subject)}")
     else:
         lines.append("neither proved nor refuted; accept= names the statuses that pass, suppress= a reason")
-    return "\n".join([*lines, "", str(verdict)])
+    return "\n".join([*lines, "", str(error)])
 
 
 def _remedy(subject: str) -> str:

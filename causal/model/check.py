@@ -23,13 +23,14 @@ from .arguments import (
     resolved_vocabulary,
     subject_of,
 )
-from .blame import failure_message
 from .decide import decide
+from .failure import failure_message
 from .finding import Finding, worst
 from .modules import modules_of, named_parameters
 from .program import Program
 from .question import Question
 from .setting import ModelError, need_torch
+from .trace.registry import Rule
 
 __all__ = ["assert_causal", "check_model"]
 
@@ -46,7 +47,7 @@ def check_model(
     parameters: Literal["any", "stored"] | None = None,
     vary: int | str = 0,
     vocabulary: int | None = None,
-    rules: Sequence[Any] = (),
+    rules: Sequence[Rule] = (),
 ) -> Verdict:
     """Prove or refute that no output of a PyTorch model depends on a position that the boundary forbids.
 
@@ -121,7 +122,7 @@ def assert_causal(
 # -- the verdict --------------------------------------------------------------------------------------------------
 
 
-def _verdict(model: Any, findings: Sequence[Finding]) -> Verdict:
+def _verdict(model: Callable[..., Any], findings: Sequence[Finding]) -> Verdict:
     status = worst([f.status for f in findings])
     shown = next(f for f in findings if f.status is status)
     several = len(findings) > 1
@@ -179,7 +180,7 @@ def _details(name: str, shown: Finding, findings: Sequence[Finding]) -> Mapping[
     }
 
 
-def _name(model: Any) -> str:
+def _name(model: Callable[..., Any]) -> str:
     named = getattr(model, "__name__", None)
     if named in (None, "<lambda>") or not isinstance(named, str):
         modules = modules_of(model)

@@ -7,7 +7,12 @@ While a model is replayed, each element therefore starts a generator of its own,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from .trace.mode import Mode
 
 NAMES = ("poisson", "binomial", "_standard_gamma", "_sample_dirichlet", "rrelu_with_noise", "rrelu_with_noise_")
 
@@ -18,7 +23,7 @@ def is_steered(function: Any) -> bool:
     return schema is not None and schema.name in {f"aten::{name}" for name in NAMES}
 
 
-def apart() -> Any:
+def apart() -> Mode:
     """The dispatch mode that gives each element of such a draw its own stream."""
     import torch
 
@@ -36,7 +41,9 @@ def apart() -> Any:
     return Apart()
 
 
-def _leaky(x: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: bool = False, **_: Any) -> Any:
+def _leaky(
+    x: Tensor, noise: Tensor, lower: Any = 0.125, upper: Any = 1 / 3, training: bool = False, **_: Any
+) -> Tensor:
     """Slopes for all elements, used where they are at most 0; the mean slope outside training."""
     import torch
 
@@ -47,12 +54,12 @@ def _leaky(x: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training:
     return x * noise
 
 
-def _element_by_element(func: Any, parameters: list[Any]) -> Any:
+def _element_by_element(func: Any, parameters: list[Tensor]) -> Tensor:
     """The draw of each element (of each row, for a Dirichlet draw) from a generator that its place seeds."""
     import torch
 
     first = int(torch.randint(2**31, ()))
-    whole = torch.broadcast_tensors(*parameters)
+    whole = torch.broadcast_tensors(*parameters)  # type: ignore[no-untyped-call]
     width = whole[0].shape[-1] if func._schema.name == "aten::_sample_dirichlet" else 1
     rows = [p.reshape(-1, width).cpu() for p in whole]
     generator = torch.Generator()

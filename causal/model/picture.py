@@ -34,9 +34,11 @@ def receptive_field(verdict: Verdict) -> np.ndarray:
 
 def cells(verdict: Verdict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What the picture shows: 0 allowed, 1 forbidden, 2 allowed and in the interval, 3 forbidden and in the interval;
-    with the query and position of its rows and columns.
+    with the query and position of its rows and columns. Raises ValueError for a verdict without a boundary.
     """
     b = verdict.boundary
+    if b is None:
+        raise ValueError("the verdict has no boundary, so that there is nothing to draw; print it instead")
     rows = np.unique(np.linspace(0, b.queries - 1, min(b.queries, MOST)).round().astype(int))
     columns = np.unique(np.linspace(0, b.n - 1, min(b.n, MOST)).round().astype(int))
     forbidden = ~b.allowed(rows[:, None], columns[None, :])
@@ -75,18 +77,17 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
         from matplotlib.patches import Patch
     except ImportError:
         raise ImportError("plot needs matplotlib; install it with pip install 'attnproof[plot]'") from None
-    if verdict.boundary is None:
-        raise ValueError("the verdict has no boundary, so that there is nothing to draw; print it instead")
+    picture, rows, columns = cells(verdict)
     if axes is None:
         _, axes = plt.subplots(figsize=(6.4, 7.4), layout="constrained")
-    picture, rows, columns = cells(verdict)
     edges = (_edges(columns), _edges(rows))
     axes.pcolormesh(
         *edges, picture, cmap=ListedColormap([ALLOWED, FORBIDDEN, USED, LEAK]), vmin=0, vmax=3, rasterized=True
     )
     axes.set_xlim(edges[0][0], edges[0][-1])
     axes.set_ylim(edges[1][-1], edges[1][0])
-    axes.set_aspect("equal" if verdict.boundary.n == verdict.boundary.queries else "auto")
+    b = verdict.boundary
+    axes.set_aspect("equal" if b is None or b.n == b.queries else "auto")
     axes.set_xlabel("input position")
     axes.set_ylabel("output position")
     traced = verdict.status.name != "UNDECIDED"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from .setting import Setting
+    from .trace.mode import Mode
 
 
 class CannotWiden(Exception):
@@ -95,7 +96,7 @@ def uncompiled() -> Iterator[None]:
         torch.compile = original
 
 
-def widening() -> Any:
+def widening() -> Mode:
     """The dispatch mode that turns every smaller float, and every request for one, into double precision."""
     import torch
 

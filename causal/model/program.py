@@ -141,8 +141,9 @@ class Program:
         import torch
 
         from .trace.pytree import leaves
+        from .watch import Watcher
 
-        watch = _watcher(self.input)
+        watch = Watcher(self.input)
         setting = Setting(mode=mode, apart=apart)
         with self.prepared(setting), _told():
             positional, keywords = self._arguments(self.input)
@@ -229,34 +230,3 @@ def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tens
         )
     path, y = next(((p, t) for p, t in usable if p == wanted), usable[0])
     return path, y, [p for p, _ in numbers if p != path]
-
-
-# -- what one run shows ------------------------------------------------------------------------------------------
-
-
-def _watcher(x: Tensor) -> Any:
-    import torch
-
-    from .trace.mode import Mode
-    from .trace.pytree import leaves
-
-    class Watcher(Mode):
-        epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
-        random = False
-        steered = False  # an operation drew as many random numbers as its values asked for
-        vocabulary: int | None = None
-
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            result = func(*args, **(kwargs or {}))
-            self.steered |= draws.is_steered(func)
-            self.random |= torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
-            for _, t in leaves(result):
-                if isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()):
-                    self.epsilon = max(self.epsilon, torch.finfo(t.dtype).eps)
-            if func is torch.ops.aten.embedding.default and not x.is_floating_point():
-                table, index = args[0], args[1]
-                if index.numel() == x.numel() and bool(torch.equal(index.reshape(-1), x.reshape(-1))):
-                    self.vocabulary = min(self.vocabulary or table.shape[0], table.shape[0])
-            return result
-
-    return Watcher()

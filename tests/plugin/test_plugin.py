@@ -96,6 +96,7 @@ def test_sees_everything(assert_causal):
     done = run(tmp_path, text=text)
     assert "1 failed, 1 passed" in done.stdout
     assert "remedy: mask the positions after the query" in done.stdout
+    assert "enters at aten." in done.stdout  # as the assertion itself says
 
 
 def test_verdicts_of_xdist_workers_reach_the_report(tmp_path):

@@ -22,13 +22,13 @@ from .schema import Info
 from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
 
 
-class Tracer(Mode):  # type: ignore[no-untyped-call]
+class Tracer(Mode):
     """The mode under which the model runs."""
 
     def __init__(
         self, ledger: Ledger, shadows: Shadows, exits: Exits, rules: Sequence[Rule] = (), flow: Flow | None = None
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.ledger, self.shadows, self.exits, self.rules, self.flow = ledger, shadows, exits, rules, flow
         self._infos: dict[Any, Info] = {}
 
