@@ -71,7 +71,7 @@ def ask(
             left.remove(refused)
             groups = [rest for group in groups if (rest := [pin for pin in group if pin is not refused])]
             continue
-        said = _read(result.said, len(groups), files, mark)
+        said = read_answers(result.said, len(groups), files, mark)
         hidden |= said.hidden
         again = []
         for group, answer in zip(groups, said.groups, strict=True):
@@ -115,12 +115,12 @@ def _instrumented(
     for number, group in enumerate(groups):
         together = functools.reduce(lambda rest, pin: f"(pair (@pin_{pins.index(pin)}) {rest})", group, "tt")
         lines += [f"Definition group_{number} := {together}."]
-    for label, question in zip(_labels(len(groups), files), _questions(len(groups), files), strict=True):
+    for label, question in zip(labels(len(groups), files), _questions(len(groups), files), strict=True):
         lines += [f'Goal True. idtac "@@ {mark} {label}". Abort.', question]
     return "\n".join([*lines, ""])
 
 
-def _labels(groups: int, files: Sequence[str]) -> list[str]:
+def labels(groups: int, files: Sequence[str]) -> list[str]:
     """What the marks say, in order; the last one ends the answers."""
     return [
         *(f"group {i}" for i in range(groups)),
@@ -150,13 +150,13 @@ def _refused(errors: str, asked: Sequence[Pin]) -> Pin | None:
 # -- the answer -------------------------------------------------------------------------------------------------------
 
 
-def _read(said: str, groups: int, files: Sequence[str], mark: str) -> Said:
+def read_answers(said: str, groups: int, files: Sequence[str], mark: str) -> Said:
     """Cut standard output at the marks; anything unforeseen is an error, never a pass."""
-    labels = _labels(groups, files)
+    expected = labels(groups, files)
     pieces = re.split(rf"^@@ {mark} (.*)\n", said, flags=re.MULTILINE)
-    if pieces[1::2] != labels or said.count(mark) != len(labels):
+    if pieces[1::2] != expected or said.count(mark) != len(expected):
         return Said((Answer(error="the marks between Rocq's answers are not all there once"),) * groups, {})
-    answer = dict(zip(labels, pieces[2::2], strict=True))
+    answer = dict(zip(expected, pieces[2::2], strict=True))
     leads = {name: re.match(r"Constant (\S+)$", answer[f"axiom {name}"], re.MULTILINE) for name in AXIOM_NAMES}
     full = {name: found[1] for name, found in leads.items() if found}
     hidden = {file: _hidden(file, answer[f"file {file}"]) for file in files}
@@ -177,8 +177,9 @@ def _assumed(answer: str, full: Mapping[str, str]) -> Answer:
     names = [re.fullmatch(r"([\w.']+)(?:\s*:.*)?", line) for line in lines]
     if not answer.startswith("Axioms:\n") or not lines or not all(names):
         return Answer(error=f"Print Assumptions said {' '.join(answer.split())[:200]!r}")
-    return Answer(
-        axioms=tuple(
-            sorted(full.get(m[1], f"{LIBRARY}?.{m[1]}" if m[1] in CLASSICAL_AXIOMS else m[1]) for m in names if m)
-        )
-    )
+    return Answer(axioms=tuple(sorted(_in_full(m[1], full) for m in names if m)))
+
+
+def _in_full(name: str, full: Mapping[str, str]) -> str:
+    """The full name of an axiom; one that only looks like a classical axiom's is marked as none."""
+    return full.get(name, f"{LIBRARY}?.{name}" if name in CLASSICAL_AXIOMS else name)

@@ -47,6 +47,7 @@ __all__ = [
     "read_coqchk",
     "run_gate",
 ]
+NO_THEOREM = "kernel: no theorem is stated for {} (docs/trust.md says why)"
 # Their texts decide the outcome, so they are part of a verdict's digest.
 OWN = ("assumptions", "coqchk", "development", "gate_report", "kernel", "rocq_build", "rocq_cache", "rocq_source")
 
@@ -115,12 +116,14 @@ def kernel_evidence(claim_id: str, report: GateReport | None = None) -> Evidence
     >>> kernel_evidence("T17", GateReport(not_run=NOT_RUN)).detail
     'kernel: not run (install coq, libcoq-mathcomp-analysis)'
     """
+    if report is None and not claim_by_id(claim_id).theorems:
+        return Evidence("kernel", None, NO_THEOREM.format(claim_id))
     found = report or _packaged_report()
     if found.not_run is not None:
         return Evidence("kernel", None, f"kernel: {found.not_run}")
     rows = found.of_claim(claim_id)
     if not rows:
-        return Evidence("kernel", None, f"kernel: no theorem is stated for {claim_id} (docs/trust.md says why)")
+        return Evidence("kernel", None, NO_THEOREM.format(claim_id))
     seconds = sum({row.theorem.partition(".")[0]: row.seconds for row in rows}.values())
     failing = [row for row in rows if not row.ok]
     unpinned = [] if report else sorted(set(claim_by_id(claim_id).theorems) - {row.name for row in rows})

@@ -367,6 +367,7 @@ def test_a_development_that_does_not_compile(tmp_path: Path, monkeypatch: pytest
     (broken / "independence.v").write_text("Lemma false : False. Proof. exact I. Qed.\n", encoding="utf-8")
     monkeypatch.setattr(differential, "SOURCES", broken)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CI", raising=False)
     differential.built.cache_clear()
     try:
         with pytest.raises(KernelUnavailableError, match=r"^coqc failed on independence\.v \(.*\); check that coq, "):
@@ -376,10 +377,35 @@ def test_a_development_that_does_not_compile(tmp_path: Path, monkeypatch: pytest
     assert list((tmp_path / "cache" / "attnproof").iterdir()) == []
 
 
+@pytest.mark.parametrize("named", ["a folder in the cache", "its seal as well"])
+def test_a_checker_that_somebody_put_in_the_cache_is_not_run(
+    named: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "rocq"
+    shutil.copytree(differential.SOURCES, broken)
+    (broken / "independence.v").write_text("Lemma false : False. Proof. exact I. Qed.\n", encoding="utf-8")
+    monkeypatch.setattr(differential, "SOURCES", broken)
+    monkeypatch.setattr(differential, "digest_of", lambda sources, *more: "0" * 64)
+    planted = cache / "attnproof" / f"checker-{'0' * 16}"
+    planted.mkdir(parents=True)
+    (planted / "decide").write_text("#!/bin/sh\necho 1 1\n", encoding="utf-8")
+    (planted / "decide").chmod(0o755)
+    if named == "its seal as well":
+        (planted / "seal").write_text("0" * 64, encoding="utf-8")
+    differential.built.cache_clear()
+    try:
+        with pytest.raises(KernelUnavailableError, match="coqc failed on independence"):
+            kernel_decide(HALF, HALF, [[True, True]] * 3, PREFIX)
+    finally:
+        differential.built.cache_clear()
+    assert not planted.exists()
+
+
 def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need_rocq()
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.delenv("CI", raising=False)
     differential.built.cache_clear()
     with pytest.raises(
         KernelUnavailableError, match=r"file/attnproof cannot be written; set XDG_CACHE_HOME to a folder"
