@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 
 class BadArgument(Exception):
@@ -22,12 +22,18 @@ class BadArgument(Exception):
     """
 
     def __init__(self, name: str, problem: str, remedy: str, value: Any = ..., mentions: tuple[str, ...] = ()) -> None:
+        super().__init__(name, problem, remedy, value, mentions)
         self.name, self.problem, self.remedy, self.value, self.mentions = name, problem, remedy, value, mentions
-        shown = "" if value is ... else f" = {value!r}"
-        super().__init__(f"{name}{shown} {problem}; {remedy}")
+        self.where = ""
 
-    def __reduce__(self) -> tuple[Any, ...]:  # it may cross the border of a process
-        return type(self), (self.name, self.problem, self.remedy, self.value, self.mentions)
+    def __str__(self) -> str:
+        shown = "" if self.value is ... else f" = {self.value!r}"
+        return f"{self.where}{self.name}{shown} {self.problem}; {self.remedy}"
+
+    def within(self, where: str) -> Self:
+        """The same error, told as that of one of several things: `WHERE: …`."""
+        self.where = f"{where}: {self.where}"
+        return self
 
     def told(self, options: Mapping[str, str]) -> str:
         """The sentence with options, such as `{"sequence_axis": "--axis"}`, in place of the arguments."""
@@ -42,7 +48,7 @@ class BadArgument(Exception):
         place = self.name.removeprefix(self.argument)
         value = "" if self.value is ... else f" {self.value!r}"
         said = " is missing and" if self.value is None else value  # an option cannot be None
-        return f"{options[self.argument]}{place}{said} {renamed(self.problem)}; {renamed(self.remedy)}"
+        return f"{self.where}{options[self.argument]}{place}{said} {renamed(self.problem)}; {renamed(self.remedy)}"
 
     @property
     def argument(self) -> str:

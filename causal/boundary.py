@@ -58,9 +58,7 @@ class Misfit(ArgumentError):
     def __init__(self, n: int, queries: int, problem: str, remedy: str) -> None:
         super().__init__("boundary", problem, remedy)
         self.n, self.queries = n, queries
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.n, self.queries, self.problem, self.remedy)
+        self.args = (n, queries, problem, remedy)  # of which pickle makes it anew
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,7 +85,7 @@ def pipeline_command(
         for name, path in files.items():
             said = f"--table {name} =" if tables else "DATA ="
             tables[name] = read_table(path, said, times.get(name, times.get("")), library)
-        with in_options(OPTIONS), progress_bar(f"checking {function}") as tick:
+        with in_options(OPTIONS), _by_name(), progress_bar(f"checking {function}") as tick:
             verdict = check_pipeline(
                 called,
                 tables.get("", tables),
@@ -158,6 +158,18 @@ def _columns(option: str, texts: Iterable[str], tables: Collection[str]) -> dict
             fail(f"{option} {shown(text)} is a second column for {f'table {name}' if name else 'all tables'}; give one")
         found[name] = column or None if name else column
     return found
+
+
+@contextmanager
+def _by_name() -> Iterator[None]:
+    """A table without times is told how `--time` is written for one of several tables."""
+    from ..causal.pipeline.clock import Timeless
+
+    try:
+        yield
+    except Timeless as error:
+        remedy = f"pass --time {error.table}=COLUMN, or --time {error.table}= if it was known from the start"
+        raise ValueError(f"{error.name} {error.problem}; {remedy}") from error
 
 
 def _by_table(columns: Mapping[str, str | None], tables: Mapping[str, Any]) -> Any:

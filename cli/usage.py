@@ -42,7 +42,7 @@ def in_options(options: Mapping[str, str]) -> Iterator[None]:
     """Errors of the functions below, told with options (`{"p": "--block"}`) in place of the functions' parameters.
 
     >>> with in_options({"p": "--block"}):
-    ...     raise ValueError("p = 0 does not fit; pass p=1 or more")
+    ...     raise ArgumentError("p", "does not fit", "pass p=1 or more", 0)
     Traceback (most recent call last):
     ...
     ValueError: --block 0 does not fit; pass --block 1 or more
@@ -51,16 +51,6 @@ def in_options(options: Mapping[str, str]) -> Iterator[None]:
         yield
     except BadArgument as error:
         raise ValueError(error.told(options)) from error
-    except (ValueError, TypeError) as error:
-        text = str(error)
-        first = re.match(r"\w+(?=[ \[])", text)
-        if first is not None and first[0] in options:
-            text = options[first[0]] + text[first.end() :]
-        for name, option in options.items():
-            text = re.sub(rf"(?<![\w.]){name}(=| = )|{option} = ", f"{option} ", text)
-            text = re.sub(rf"\b{name}\b", option, text) if "_" in name else text
-        text = re.sub(r"(--\w+) \{'(.+?)': …\}, None ", r"\1 \2=COLUMN, or \1 \2= ", text)  # a mapping by table
-        raise ValueError(re.sub(r"^(--[\w-]+) None ", r"\1 is missing and ", text)) from error
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

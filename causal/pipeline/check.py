@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...errors import ArgumentError
 from ..verdict import Verdict, accept_or_raise
 from .cuts import all_cuts
 from .decide import decide
@@ -102,5 +103,6 @@ def _declared(runner: Runner, labels: Sequence[str]) -> frozenset[str]:
     named = [name for name in runner.base.names if name != SET_OF_COLUMNS]
     unknown = [str(label) for label in labels if str(label) not in named]
     if unknown:
-        raise ValueError(f"labels names {unknown[0]!r}, which is no output column; they are {', '.join(named)}")
+        problem = f"names {unknown[0]!r}, which is no output column"
+        raise ArgumentError("labels", problem, f"they are {', '.join(named)}")
     return declared

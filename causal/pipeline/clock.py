@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...errors import ArgumentError
 from ..boundary import Boundary, Misfit
 from .frames import Array, shown_time
 
@@ -60,6 +61,16 @@ class Clock:
         return f"row {cut}"
 
 
+class Timeless(ArgumentError):
+    """One of several tables, `table`, that cannot be cut, since nothing says when its rows became known."""
+
+    def __init__(self, table: str, problem: str) -> None:
+        remedy = f"pass time={{{table!r}: …}}, None if it was known from the start"
+        super().__init__(f"table {table}", problem, remedy, mentions=("time",))
+        self.table = table
+        self.args = (table, problem)  # of which pickle makes it anew
+
+
 def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
     """The ranks of a source under a boundary (None: prefix; or the command line's notation).
 
@@ -70,13 +81,14 @@ def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
     try:
         boundary = Boundary.resolve(boundary, n, n)
     except Misfit as misfit:
-        raise ValueError(
-            f"boundary speaks of {misfit.n} rows and {misfit.queries} queries, the data has {n} rows"
-        ) from None
+        problem = f"speaks of {misfit.n} rows and {misfit.queries} queries, the data has {n} rows"
+        raise ArgumentError("boundary", problem, "make them agree") from None
     if boundary.kind not in ("prefix", "strict", "lagged", "from_times"):
-        raise ValueError(
-            f"boundary is {boundary.kind}, which does not cut a series into past and future; use prefix, strict, "
-            "lagged or from_times, and group= for panels"
+        raise ArgumentError(
+            "boundary",
+            f"is {boundary.kind}, which does not cut a series into past and future",
+            "use prefix, strict, lagged or from_times, and group= for panels",
+            mentions=("group",),
         )
     instants = None
     if source.times is not None:
@@ -104,14 +116,14 @@ def clocks_of(
     """
     first = sources[0]
     if static[0]:
-        raise ValueError(f"time says that table {names[0]} was known from the start; put a table with times first")
+        problem = f"says that table {names[0]} was known from the start"
+        raise ArgumentError("time", problem, "put a table with times first")
     clock = clock_of(first, boundary)
     if len(sources) == 1:
         return [clock]
     if clock.lag is None:
-        raise ValueError(
-            "boundary gives times for one table, but data has several; pass the times at which rows arrive as time="
-        )
+        problem = "gives times for one table, but data has several"
+        raise ArgumentError("boundary", problem, "pass the times at which rows arrive as time=", mentions=("time",))
     _check_zones(names, sources)
     for name, source, known in zip(names, sources, static, strict=True):
         if not known:
@@ -143,12 +155,10 @@ def _check_zones(names: Sequence[str], sources: Sequence[Source]) -> None:
 
 def _check_cuttable(name: str, source: Source, first_name: str, first: Source) -> None:
     if source.times is not None and first.times is None:
-        raise ValueError(f"table {name} has times and table {first_name} has none; pass time= for {first_name}")
+        problem = f"has times and table {first_name} has none"
+        raise ArgumentError(f"table {name}", problem, f"pass time= for {first_name}", mentions=("time",))
     if source.times is None and source.n != first.n:
-        raise ValueError(
-            f"table {name} has {source.n} rows and no times, so it cannot be cut like {first_name}; pass "
-            f"time={{{name!r}: …}}, None if it was known from the start"
-        )
+        raise Timeless(name, f"has {source.n} rows and no times, so it cannot be cut like {first_name}")
 
 
 def _instants(times: Sequence[Array]) -> Array | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import ArgumentError, ArgumentTypeError, BadArgument
 from .clock import clock_of, clocks_of
 from .frames import Array, comparable, is_zoned, library_of, shown_time
 from .source import Source
@@ -34,7 +35,8 @@ def read_tables(function: Any, data: Any, time: Any, group: Any, boundary: Bound
     for role, key in (("time", time), ("group", group)):
         unknown = [name for name in key if name not in given] if isinstance(key, Mapping) else []
         if unknown:
-            raise ValueError(f"{role} names table {unknown[0]!r}, which is not in data; they are {', '.join(given)}")
+            problem = f"names table {unknown[0]!r}, which is not in data"
+            raise ArgumentError(role, problem, f"they are {', '.join(given)}")
     names, tables, places = _without_repeats(given)
     sources = [_read_one(name, tables[i], i, time, group) for i, name in enumerate(names)]
     static = [isinstance(time, Mapping) and name in time and time[name] is None for name in names]
@@ -65,6 +67,8 @@ def _read_one(name: str, table: Any, number: int, time: Any, group: Any) -> Sour
     """One of several tables; errors say which."""
     try:
         return read_source(table, _key(time, name, table, number), _key(group, name, table, number))
+    except BadArgument as error:
+        raise error.within(f"table {name}") from None
     except (TypeError, ValueError) as error:
         raise type(error)(f"table {name}: {error}") from None
 
@@ -157,9 +161,9 @@ def _keyed(data: Any, names: list[str], role: str, key: Any) -> tuple[Any, str |
             return data[key], key
         if index is not None and key in index.names:
             return index.get_level_values(key), key
-        raise ValueError(f"{role} = {key!r} is no column; the columns are {', '.join(map(str, names))}")
+        raise ArgumentError(role, "is no column", f"the columns are {', '.join(map(str, names))}", key)
     if len(key) != len(data):
-        raise ValueError(f"{role} has {len(key)} entries for {len(data)} rows; pass one per row")
+        raise ArgumentError(role, f"has {len(key)} entries for {len(data)} rows", "pass one per row")
     return key, None
 
 
@@ -189,10 +193,10 @@ def _check_order(source: Source) -> None:
     try:
         back = np.flatnonzero((times[1:] < times[:-1]) & same)
     except TypeError as error:
-        raise TypeError(f"time holds values that cannot be compared ({error}); pass times of one kind") from None
+        problem = f"holds values that cannot be compared ({error})"
+        raise ArgumentTypeError("time", problem, "pass times of one kind") from None
     if back.size:
         row = int(order[back[0] + 1])
         within = "" if source.groups is None else " within its group"
-        raise ValueError(
-            f"time goes back at row {row}{within} ({shown_time(source.times[row])}); sort the data by time first"
-        )
+        problem = f"goes back at row {row}{within} ({shown_time(source.times[row])})"
+        raise ArgumentError("time", problem, "sort the data by time first")

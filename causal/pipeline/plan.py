@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...errors import ArgumentError
 from .budget import CALLS, FOR_THE_REST, SECONDS, calls_for_carriers
 from .cuts import all_cuts, special_cuts, spread_cuts
 from .replay import TRUNCATION, Replay
@@ -75,16 +76,16 @@ def _wanted(runner: Runner, cuts: int | str | Iterable[int]) -> list[int]:
     every: Array = all_cuts(runner.clock)
     if isinstance(cuts, str):
         if cuts != "all":
-            raise ValueError(f"cuts = {cuts!r} is unknown; pass 'all', a number of cuts, or the cuts")
+            raise ArgumentError("cuts", "is unknown", "pass 'all', a number of cuts, or the cuts", cuts)
         return list(map(int, every))
     if isinstance(cuts, (int, np.integer)):
         if isinstance(cuts, bool) or cuts < 1:
-            raise ValueError(f"cuts = {cuts} is too few; pass at least 1")
+            raise ArgumentError("cuts", "is too few", "pass at least 1", cuts if isinstance(cuts, bool) else int(cuts))
         return list(map(int, spread_cuts(runner.clock, int(cuts), runner.seed)))
     wanted = sorted({int(cut) for cut in cuts})
     outside = [cut for cut in wanted if not every[0] <= cut <= every[-1]]
     if outside:
-        raise ValueError(f"cuts names {outside[0]}; pass ranks of time from {every[0]} to {every[-1]}")
+        raise ArgumentError("cuts", f"names {outside[0]}", f"pass ranks of time from {every[0]} to {every[-1]}")
     if not wanted:
-        raise ValueError("cuts is empty; pass at least one")
+        raise ArgumentError("cuts", "is empty", "pass at least one")
     return wanted

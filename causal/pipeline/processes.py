@@ -9,6 +9,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
+from ...errors import ArgumentError
+
 if TYPE_CHECKING:
     from .replay import Replay, Trial
     from .runner import Runner
@@ -36,19 +38,18 @@ def _in_processes(runner: Runner, replays: Sequence[Replay], workers: int | None
     try:
         packed = pickle.dumps(runner)
     except Exception as error:
-        raise ValueError(
-            f"function cannot be sent to other processes ({error}); define it in a module, or leave out workers"
-        ) from None
+        problem = f"cannot be sent to other processes ({error})"
+        remedy = "define it in a module, or leave out workers"
+        raise ArgumentError("function", problem, remedy, mentions=("workers",)) from None
     try:
         with ProcessPoolExecutor(workers, get_context("spawn"), _receive, (packed,)) as pool:
             for trial in pool.map(_run, replays):
                 runner.count_call()
                 yield trial
     except BrokenProcessPool:
-        raise ValueError(
-            f"workers = {workers} processes could not load the function or ended early; define it in a module that "
-            "they can import, or leave out workers"
-        ) from None
+        problem = "processes could not load the function or ended early"
+        remedy = "define it in a module that they can import, or leave out workers"
+        raise ArgumentError("workers", problem, remedy, workers, mentions=("workers",)) from None
 
 
 _RECEIVED: list[Runner] = []  # in a process of the pool: its runner
