@@ -153,14 +153,14 @@ def hidden_pairs(
     if (s.kind == BIG).any() and not boolean:  # exact in the fused path; conditional in the plain one
         assumed()
         hides = hides | (s.kind == BIG)
-    by_pairs: Array
     if len(s.shape) == 2:
-        by_pairs, by_key = hides[None], hides[:, None, :]
+        by_pairs: Array = hides[None]
+        by_key: Array = hides[:, None, :]
         if reading == "pairs":
             return by_pairs
         return by_key if reading == "padding" or s.shape != pairs else by_pairs & by_key
-    by_pairs = hides.all(1) if len(s.shape) == 4 else hides.all(0, keepdims=True)
-    return by_pairs
+    in_every_head: Array = hides.all(1) if len(s.shape) == 4 else hides.all(0, keepdims=True)
+    return in_every_head
 
 
 def attended_rows(q: Rows, kv: Rows, hidden: Array, others: Sequence[Shadow], shape: tuple[int, ...]) -> Shadow:

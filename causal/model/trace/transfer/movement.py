@@ -141,8 +141,8 @@ def among_zeros(shadows: Sequence[Shadow], through: Through) -> Shadow:
         (back,) = through([expanded(getattr(s, part), s.shape).astype(np.int64) - empty for s in shadows])
         parts.append(back + empty)
     lo, hi, kind = parts
-    ranks = (compress(a.astype(RANK)) for a in (lo, hi))
-    return assemble(kind.shape, *ranks, compress(kind.astype(np.uint8)))
+    lo, hi = compress(lo.astype(RANK)), compress(hi.astype(RANK))
+    return assemble(kind.shape, lo, hi, compress(kind.astype(np.uint8)))
 
 
 def broadcast(x: Shadow, shape: tuple[int, ...]) -> Shadow:
