@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from attnproof.causal.model.trace.domain import FIXED, PLAIN, VARIES, full, join_all, ranked
+from attnproof.causal.model.trace.domain import FIXED, PLAIN, VARIES, ZERO, Shadow, full, join_all, ranked, uniform
 from attnproof.causal.model.trace.transfer import indexing
 from attnproof.causal.model.trace.transfer.indexing import Index
 from plain_run import PlainOperand, PlainRun, constant, holds, normal, varying
@@ -72,6 +72,20 @@ def test_a_table_of_constants_read_at_data_depends_on_the_index():
     assert (full(s)[1] == np.arange(6)[:, None]).all()
 
 
+def test_indices_apart_stand_in_front():
+    x, s = np.arange(48).reshape(2, 3, 2, 4), constant(np.arange(48).reshape(2, 3, 2, 4)).shadow
+    given = [None, Index(by_data(3)), None, Index(constant(I[:1] % 4))]
+    picked = indexing.picked(s, given, (6, 2, 2))
+    assert holds(picked, lambda y: x[:, at(y, 3), :, I[:1] % 4].astype(float), X, exact=False)
+    assert (full(picked)[1] == np.arange(6)[:, None, None]).all()
+
+
+def test_a_table_of_constants_gathered_at_data_depends_on_the_index():
+    s = indexing.gathered(constant(C).shadow, column(by_data()), 0, (6, 1))
+    assert full(s)[0][:, 0].tolist() == list(range(6))
+    assert full(s)[1][:, 0].tolist() == list(range(6))
+
+
 @pytest.mark.parametrize(("axis", "where"), [(0, I[:, None] + np.zeros(3, int)), (1, I[:, None] % 4), (0, I[None, :])])
 def test_gathered(axis, where):
     def f(x):
@@ -131,6 +145,24 @@ def test_the_same_place_written_twice_keeps_both():
     assert (kind[[0, 2, 3, 4, 5]] >= FIXED).all()
 
 
+def test_a_constant_and_a_number_of_the_input_at_one_place_leave_it_open():
+    values = ranked((2, 4), 0, np.arange(2))
+    kind = np.array([[VARIES], [PLAIN]], np.uint8)
+    for order in (kind, kind[::-1]):
+        v = PlainOperand(X[:2], Shadow(values.shape, values.lo, values.hi, order))
+        s = indexing.put(PlainRun(), constant(C), [Index(constant([1, 1]))], v, accumulate=False)
+        assert (full(s)[2][1] == VARIES).all()
+
+
+def test_what_is_overwritten_is_forgotten():
+    values = PlainOperand(C[:3], uniform((3, 4), VARIES, 1, 1))
+    s = indexing.put(PlainRun(), varying(X), [Index(constant(I))], values, accumulate=False)
+    assert full(s)[0][:, 0].tolist() == [1, 1, 1, 3, 1, 5]
+    assert full(s)[1][:, 0].tolist() == [1, 1, 1, 3, 1, 5]
+    s = indexing.put(PlainRun(), varying(X), [Index(constant(I))], constant(np.zeros((3, 4))), accumulate=False)
+    assert (full(s)[2][I] == ZERO).all()
+
+
 @pytest.mark.parametrize("accumulate", [False, True])
 def test_put_at_known_places(accumulate):
     def f(x):
@@ -156,6 +188,8 @@ def test_put_at_data_may_hit_any_place():
     s = indexing.put(PlainRun(), constant(C), [Index(by_data())], varying(X), accumulate=False)
     assert (full(s)[0] == 0).all()
     assert (full(s)[1] == 5).all()
+    s = indexing.put(PlainRun(), constant(C), [Index(by_data())], constant(C), accumulate=False)
+    assert join_all([s]) == (0, 5)
 
 
 @pytest.mark.parametrize("accumulate", [False, True])
@@ -205,3 +239,5 @@ def test_slices_written():
     loose = indexing.slices_written(PlainRun(), constant(C), by_data(), varying(X), 0, True)
     assert join_all([loose]) == (0, 5)
     assert (full(loose)[0] == 0).all()
+    unknown = PlainOperand(at(X), uniform((6,), VARIES))
+    assert join_all([indexing.slices_written(PlainRun(), constant(C), unknown, varying(X), 0, True)]) == (0, 5)

@@ -13,11 +13,12 @@ from attnproof.causal.model.trace.domain import (
     ZERO,
     Shadow,
     full,
+    join_all,
     ranked,
     uniform,
 )
 from attnproof.causal.model.trace.transfer import movement
-from plain_run import PlainRun, constant, holds, normal, varying
+from plain_run import PlainOperand, PlainRun, constant, holds, normal, varying
 
 X = normal(6, 4)
 S = ranked(X.shape, 0, np.arange(6))
@@ -117,5 +118,7 @@ def test_masked_scatter_may_take_any_element_where_the_mask_is_true():
     assert holds(s, f, X, exact=False)
     assert (full(s)[2] == np.where(mask.value, VARIES, PLAIN)).all()
     assert run.told == [("values", (mask,))]
-    loose = movement.masked_scatter(run, constant(target), varying(X > 0), source.shadow, (6, 4))
-    assert (full(loose)[1] == 5).all()
+    open_mask = PlainOperand(X > 0, uniform((6, 4), VARIES, 2, 2))
+    for given, ends in ((source.shadow, (0, 5)), (uniform((6, 4)), (2, 2))):
+        loose = movement.masked_scatter(run, constant(target), open_mask, given, (6, 4))
+        assert join_all([loose]) == ends
