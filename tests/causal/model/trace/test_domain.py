@@ -68,6 +68,9 @@ def test_an_empty_tensor_depends_on_nothing():
     assert (lo > hi).all()
 
 
-def test_the_domain_and_the_rules_need_no_pytorch():
-    code = "import sys, attnproof.causal.model.trace.rules; assert 'torch' not in sys.modules"
+def test_the_domain_the_register_of_rules_and_the_ledger_need_no_pytorch():
+    code = (
+        "import sys; from attnproof.causal.model.trace import Rule, Shadow, ledger, memory, registry, transfer; "
+        "assert 'torch' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
