@@ -168,7 +168,7 @@ def _numpy_and_scipy() -> Iterator[Entry]:
         "convolve(x, w)[:len(x)]": lambda x: np.convolve(x, np.ones(5) / 5)[: len(x)],
         "fft.irfft of the low frequencies": denoised,
     }.items():
-        yield Entry("NumPy", call, cast(Any, function))
+        yield Entry("NumPy", call, cast("Any", function))
     for call, function in {
         "signal.lfilter(b, a, x)": lambda x: signal.lfilter(b, a, x),
         "signal.filtfilt(b, a, x)": lambda x: signal.filtfilt(b, a, x),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .blocks import blocks_with_window, completed_blocks, decaying, dyadic, strided_blocks
-from .design import Design
 from .packed import packed_blocks, packed_blocks_with_window, packed_decaying
 from .unsafe import dense, incomplete_blocks, segment_means, triangular_scores
+
+if TYPE_CHECKING:
+    from .design import Design
 
 BUILD: dict[str, Callable[..., Design]] = {
     "completed-blocks": completed_blocks,

@@ -8,11 +8,13 @@ counterexample is made as small as it can be and replayed through `check_project
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..verdict import Verdict
 from .decide import verdict_on
 from .family import Family, Rule
+
+if TYPE_CHECKING:
+    from ..verdict import Verdict
 
 __all__ = ["check_family", "smtlib"]
 

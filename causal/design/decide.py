@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..boundary import Boundary
 from ..verdict import Evidence, Status, Verdict, Witness, versions_of
 from .family import DOCUMENTS, Family, Matrices, averages, first_positions
-from .formulas import Formula
 from .presburger import variable
 from .smt import Answer, Problem, decide
 from .witness import FamilyWitness
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
+    from .formulas import Formula
 
 LARGEST_REPLAY = 2_048
 ASSUMED = (

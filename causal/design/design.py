@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..boundary import Boundary
-from ..verdict import Verdict
 from .check import check_family
 from .family import Family, Matrices, averages
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
+    from ..verdict import Verdict
 
 
 @dataclass(frozen=True)

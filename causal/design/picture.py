@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...libraries import library
-from .design import Design
+
+if TYPE_CHECKING:
+    from .design import Design
 
 
 def draw(design: Design, n: int, figure: Any = None) -> Any:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..boundary import Boundary
-from .program import Program
 from .witness import BEYOND_ROUNDING, ModelWitness
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from ..boundary import Boundary
+    from .program import Program
     from .trace.policy import Policy
     from .trace.records import Chain, Operation
 

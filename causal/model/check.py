@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..verdict import NotProvedError, Status, Verdict, accept_or_raise, versions_of
 from .arguments import (
@@ -30,7 +30,9 @@ from .modules import modules_of, named_parameters
 from .program import Program
 from .question import Question
 from .setting import ModelError, need_torch
-from .trace.registry import Rule
+
+if TYPE_CHECKING:
+    from .trace.registry import Rule
 
 __all__ = ["assert_causal", "check_model"]
 

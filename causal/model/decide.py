@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +20,13 @@ from . import proof as proofs
 from .blame import Blame, blame_leak, corrected
 from .finding import Finding, Said
 from .proof import Attempt, Proof
-from .question import Question
 from .remarks import remarks, remedies
 from .replays import BREAKING_SCALES, Replayed, Replays
 from .setting import ModelError
-from .witness import ModelWitness
+
+if TYPE_CHECKING:
+    from .question import Question
+    from .witness import ModelWitness
 
 
 def decide(question: Question) -> Finding:

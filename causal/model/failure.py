@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from ..verdict import Verdict
+from typing import TYPE_CHECKING
+
 from .witness import ModelWitness
+
+if TYPE_CHECKING:
+    from ..verdict import Verdict
 
 
 def failure_message(verdict: Verdict) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..verdict import Condition, Evidence, Status
-from .blame import Blame
-from .proof import Attempt
-from .question import Question
-from .trace.records import Operation
-from .witness import ModelWitness
+
+if TYPE_CHECKING:
+    from .blame import Blame
+    from .proof import Attempt
+    from .question import Question
+    from .trace.records import Operation
+    from .witness import ModelWitness
 
 
 @dataclass(frozen=True)

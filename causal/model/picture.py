@@ -10,11 +10,12 @@ import io
 import textwrap
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..verdict import Verdict
+if TYPE_CHECKING:
+    from ..verdict import Verdict
 
 MOST = 512  # rows and columns that a picture shows; longer sequences are thinned out
 FORBIDDEN, USED, LEAK, ALLOWED = "#f3d3d0", "#3b6ea8", "#cf222e", "#ffffff"

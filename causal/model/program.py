@@ -17,10 +17,11 @@ from .modules import in_mode, modules_of, seeded
 from .precision import in_float64, parameters_as, uncompiled, wider
 from .restore import Snapshot, restored
 from .setting import AS_GIVEN, ModelError, Setting
-from .trace.subject import Subject
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+    from .trace.subject import Subject
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..verdict import Condition
-from .question import Question
 from .reach import Reach, reach
 from .trace.policy import Policy
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from .question import Question
     from .trace.records import MaskCondition, Trace
 
 ZERO_NAMES = 8  # names of parameters that a condition lists

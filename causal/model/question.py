@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ..boundary import Boundary
-from .program import Program, Seen
 from .setting import Setting
-from .trace.registry import Rule
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
+    from .program import Program, Seen
+    from .trace.registry import Rule
 
 
 @dataclass(frozen=True)

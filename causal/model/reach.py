@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..boundary import Boundary
-
 if TYPE_CHECKING:
+    from ..boundary import Boundary
     from .trace.records import Trace
 
 MOST_SETS = 16  # distinct sets of allowed positions for which a relation is run one by one

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..boundary import Boundary
 from ..spans import shown
 from ..verdict import Evidence, Status
 from .decoding import decode
 from .finding import Finding, Said
-from .program import Seen
-from .question import Question
-from .reach import Reach
 from .setting import ModelError
 from .witness import BEYOND_ROUNDING
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
+    from .program import Seen
+    from .question import Question
+    from .reach import Reach
 
 
 def remarks(found: Finding) -> Said:

@@ -12,15 +12,15 @@ import numpy as np
 
 from ..verdict import Evidence
 from .finding import Said
-from .question import Question
 from .search import JITTER, QUICK, ROUNDS, Round, Search, float64_runs
 from .setting import ModelError, Setting
-from .witness import ModelWitness
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from .proof import Attempt
+    from .question import Question
+    from .witness import ModelWitness
 
 BREAKING_SCALES = (1e1, 1e3, 1e5, 1e7)  # inputs this much larger are tried against a finite mask
 FRESH = Round(seed=7)

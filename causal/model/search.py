@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..boundary import Boundary
-from .program import Program
 from .setting import ModelError, Setting
 from .witness import BEYOND_ROUNDING, ModelWitness
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from ..boundary import Boundary
+    from .program import Program
 
 JITTER = 0.1  # scale of the noise that opens gates which start at zero
 CUTS = 48  # sets of positions per round: every cut of a short sequence, a bisecting choice of a long one

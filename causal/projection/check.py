@@ -9,17 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import ArgumentError
-from ..boundary import Boundary
 from ..verdict import LeakBound, Status, Verdict, accept_or_raise
 from .decide import Reading, judge, unjudged, up_to
 from .entries import read_pair
 from .support import supports
 from .visible import boundary_of, read_visible, visible_to
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
 
 
 def check_projection(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .entries import Entries
+if TYPE_CHECKING:
+    from .entries import Entries
 
 STRIP = 1 << 20  # elements per strip of columns, so that memory does not grow with the number of positions
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .entries import Entries
 from .witness import ProjectionWitness
+
+if TYPE_CHECKING:
+    from .entries import Entries
 
 Column = Sequence[Fraction]
 Keys = Mapping[int, Fraction]

@@ -16,13 +16,13 @@ from ..verdict import Condition, Evidence, LeakBound, Status, Verdict, versions_
 from .entries import BITS, Entries
 from .exact import Question, questions
 from .leak_size import leak_bound
-from .support import Scan, Support
-from .visible import Visible
-from .witness import ProjectionWitness
 
 if TYPE_CHECKING:
     from .finite_bias import Hidden
     from .leak import Decider
+    from .support import Scan, Support
+    from .visible import Visible
+    from .witness import ProjectionWitness
 
 SHOWN = 1 << 16  # entries up to which a verdict keeps the whole pattern, for its picture
 HASHED = 1 << 24  # bytes up to which the entries themselves are hashed

@@ -16,14 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..boundary import Boundary
 from .columns import Columns, enough_primes, per_strip
 from .entries import Entries
 from .support import NEVER
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .counterexample import Head
 from .entries import BITS
-from .exact import Question
 from .float_head import rounding
-from .witness import ProjectionWitness
+
+if TYPE_CHECKING:
+    from .counterexample import Head
+    from .exact import Question
+    from .witness import ProjectionWitness
 
 # The smallest whole θ with exp(−θ) below half the smallest positive number of the type in which a row is summed: for
 # the two short types that is float32, so a weight that they would round to 0 still counts in the sum.

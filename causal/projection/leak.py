@@ -3,14 +3,18 @@ procedure."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .columns import Columns, per_strip
 from .counterexample import Head, keys_witness, telling_columns, values_witness
-from .entries import Entries
 from .exact import Leak, Question, keys_leak, open_thresholds, values_leak
 from .support import NOTHING
-from .witness import ProjectionWitness
+
+if TYPE_CHECKING:
+    from .entries import Entries
+    from .witness import ProjectionWitness
 
 FEW = 64  # positions looked at before the whole row is
 ENOUGH = 100  # random keys, each drawn from a box twice as wide; a single one fails with vanishing probability

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..verdict import LeakBound
 from .columns import per_strip
-from .entries import Entries
-from .exact import Question
 from .support import BLOCK, NEVER, Scan
+
+if TYPE_CHECKING:
+    from .entries import Entries
+    from .exact import Question
 
 MOST = 1 << 24  # entries up to which every entry is looked at in any case; beyond, the scan's block extremes may do
 MOST_PAIRS = 1 << 28  # k² n up to which rows are compared pairwise

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..boundary import Boundary
 from .entries import Entries, like, read, read_pair
 from .support import NEVER, NOTHING, Support, chunks, rank_of, supports
 from .visible import SafeMask, Visible, boundary_of, read_visible, visible_to
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
 
 
 def largest_safe_mask(

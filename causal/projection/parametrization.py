@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...libraries import library
-from ..boundary import Boundary
 
 if TYPE_CHECKING:
     import torch
+
+    from ..boundary import Boundary
 
 
 def safe_support(visible: Any, n: int, boundary: Boundary | None = None) -> np.ndarray:

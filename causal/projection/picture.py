@@ -5,12 +5,14 @@ The three panels lie like a matrix product: queries × slots, slots × positions
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...libraries import library
-from ..verdict import Verdict
+
+if TYPE_CHECKING:
+    from ..verdict import Verdict
 
 WHITE, FORBIDDEN, READ, LEAK, KEYS, BOTH, SEEN = (
     "#ffffff",

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...libraries import library
-from ..boundary import Boundary
 from .entries import Entries, to_host
+
+if TYPE_CHECKING:
+    from ..boundary import Boundary
 
 BLOCK = 1 << 16  # elements: 256 KiB of float32, which a second-level cache holds
 NOTHING = np.iinfo(np.int64).min  # the highest rank of a slot that reads nothing

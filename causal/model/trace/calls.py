@@ -6,17 +6,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from .domain import FIXED, NEGINF, Array, Shadow, align, compress
-from .ledger import Ledger
 from .pytree import leaves
-from .schema import Info
 from .shadows import Shadows, geometry_of, look, shape_of
-from .transfer.context import Operand
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+    from .schema import Info
+    from .transfer.context import Operand
 
 NOISE = "random draws are the same in every run"
 STREAMS = "each element of a draw that takes as many random numbers as its values ask for has a stream of its own"

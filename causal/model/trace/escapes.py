@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.attention
@@ -25,8 +25,10 @@ import torch.utils._python_dispatch
 import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
 
-from .exits import Exits
 from .shadows import PLAIN_TYPES
+
+if TYPE_CHECKING:
+    from .exits import Exits
 
 WINDOWS = ("numpy", "__array__", "__dlpack__", "data_ptr", "const_data_ptr")  # what they give shows later writes, too
 DOORS = (*WINDOWS, "tolist", "__repr__", "__format__", "__reduce_ex__")

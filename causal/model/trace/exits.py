@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from . import signs
-from .ledger import Ledger
 from .pytree import leaves
-from .shadows import Shadows
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+    from .shadows import Shadows
 
 # sequences whose elements are no tensors, or whose tensors `leaves` gives one by one
 KNOWN = (

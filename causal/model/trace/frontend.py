@@ -11,18 +11,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..modules import modules_of
 from .domain import FIXED, ranked, uniform
 from .location import Places
-from .policy import Policy
 from .provenance import Flow
 from .pytree import leaves, mapped
 from .records import Chain, Output, Trace
-from .subject import Subject
 
 try:
     import torch
@@ -37,6 +35,10 @@ from .ledger import Ledger
 from .rules.attention import KERNELS
 from .shadows import Shadows
 from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .policy import Policy
+    from .subject import Subject
 
 
 def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Flow | None = None) -> Trace:

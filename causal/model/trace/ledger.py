@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .domain import Array, Shadow, join_all
-from .location import Places
-from .memory import Memory
 from .records import MaskCondition, Operation, Read
+
+if TYPE_CHECKING:
+    from .location import Places
+    from .memory import Memory
 
 # below minus this, the exponential of a number is 0
 MARGINS = {"float64": 746.0}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from .registry import Rule
+if TYPE_CHECKING:
+    from .registry import Rule
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from .domain import Shadow
 from .records import Chain, Operation
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .domain import Shadow
 
 
 class Flow:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
-from .domain import Shadow
+    from .domain import Shadow
 
 __all__ = ["Chain", "MaskCondition", "Operation", "Output", "Read", "Trace"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,9 +12,11 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from .age import is_new
 from .domain import BIG, BIG_MASK, FIXED, NEGINF, PLAIN, VARIES, ZERO, Shadow, coarsen, compress, uniform
-from .ledger import Ledger
 from .memory import Geometry, Memory
-from .policy import Policy
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+    from .policy import Policy
 
 PLAIN_TYPES = {torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.nn.Parameter)}
 

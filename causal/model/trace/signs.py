@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from .domain import FIXED, NEGINF, ZERO, Shadow, align
-from .memory import Memory
 
 if TYPE_CHECKING:
     from .calls import TorchOperand
+    from .memory import Memory
     from .registry import Facts
     from .schema import Info
 

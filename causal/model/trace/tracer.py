@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from . import signs
 from .calls import TorchCall, TorchOperand
 from .domain import FIXED, VARIES, Shadow, join_all, uniform
-from .exits import Exits
 from .failures import caught, may_fail
-from .ledger import Ledger
 from .memory import overlap
 from .mode import Mode
-from .provenance import Flow
 from .pytree import leaves
-from .registry import Rule
 from .schema import Info
 from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
+
+if TYPE_CHECKING:
+    from .exits import Exits
+    from .ledger import Ledger
+    from .provenance import Flow
+    from .registry import Rule
 
 
 class Tracer(Mode):

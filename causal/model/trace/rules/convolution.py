@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..domain import Shadow
 from ..registry import rule
 from ..transfer.convolution import Windows, convolved, pooled, pooled_evenly
 
 if TYPE_CHECKING:
     from ..calls import TorchCall
+    from ..domain import Shadow
 
 
 def each(value: Any, count: int) -> list[int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..domain import Shadow
 from ..registry import names, rule
 from ..transfer import elementwise as transfer
 from ..transfer.elementwise import known
+
+if TYPE_CHECKING:
+    from ..domain import Shadow
 
 GENERIC = """
     bitwise_left_shift bitwise_not bitwise_right_shift bitwise_xor clamp_max cos cosh deg2rad eq erfc erfinv fmax fmin

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..domain import Shadow
 from ..registry import rule
 from ..transfer import fourier as transfer
+
+if TYPE_CHECKING:
+    from ..domain import Shadow
 
 
 @rule("aten._fft_r2c", "aten._fft_c2r", "aten._fft_c2c", fails="never", sees_sign=False)

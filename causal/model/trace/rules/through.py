@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..domain import Array
 from ..transfer.movement import without_repeats
 
 if TYPE_CHECKING:
     from ..calls import TorchCall
+    from ..domain import Array
 
 
 def as_tensor(array: Array) -> torch.Tensor:

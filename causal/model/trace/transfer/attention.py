@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -29,10 +29,12 @@ from ..domain import (
     kinds_from,
     without,
 )
-from .context import Context, Operand
 from .contractions import contract, sweep
 from .elementwise import assemble
 from .normalising import softmax
+
+if TYPE_CHECKING:
+    from .context import Context, Operand
 
 # -- kernels: queries, keys and values (…, heads, positions, features) ------------------------------------------------
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ..domain import Array, Shadow
+if TYPE_CHECKING:
+    from ..domain import Array, Shadow
 
 
 class Operand(Protocol):

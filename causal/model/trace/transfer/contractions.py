@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,9 +29,11 @@ from ..domain import (
     reshape,
     uniform,
 )
-from .context import Context, Number, Operand
 from .elementwise import assemble, total
 from .reductions import whole
+
+if TYPE_CHECKING:
+    from .context import Context, Number, Operand
 
 MOST_COLUMNS = 64  # distinct columns that are followed one by one
 MOST_WORK = 1 << 26  # elements of the triple product that are followed exactly before the columns are joined

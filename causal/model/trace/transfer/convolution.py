@@ -10,13 +10,16 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..domain import FIXED, NONE_HI, NONE_LO, RANK, ZERO, Array, Shadow, compress, join_all, kinds_from
-from .context import Context, Operand
 from .elementwise import assemble
 from .movement import broadcast
+
+if TYPE_CHECKING:
+    from .context import Context, Operand
 
 PARTS: tuple[tuple[int, np.ufunc], ...] = ((NONE_LO, np.minimum), (NONE_HI, np.maximum), (0, np.maximum))
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..domain import FIXED, NONE_HI, NONE_LO, VARIES, ZERO, Shadow, join_all, join_intervals, uniform
-from .context import Context
+
+if TYPE_CHECKING:
+    from .context import Context
 
 
 def constant(shape: tuple[int, ...], ends: Sequence[Shadow]) -> Shadow:

@@ -4,8 +4,12 @@ proved.
 
 from __future__ import annotations
 
-from ..domain import Shadow
+from typing import TYPE_CHECKING
+
 from .reductions import reduced
+
+if TYPE_CHECKING:
+    from ..domain import Shadow
 
 
 def transform(x: Shadow, axes: tuple[int, ...], shape: tuple[int, ...]) -> Shadow:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,8 +29,10 @@ from ..domain import (
     join_all,
     uniform,
 )
-from .context import Context, Operand
 from .elementwise import assemble, chosen
+
+if TYPE_CHECKING:
+    from .context import Context, Operand
 
 Through = Callable[[Sequence[Array]], Sequence[Array]]  # the operation at hand: the tensors it moves, what comes out
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,9 +37,11 @@ from ..domain import (
     reshape,
     uniform,
 )
-from .context import Context, Operand
 from .elementwise import assemble, pointwise
 from .reductions import visible
+
+if TYPE_CHECKING:
+    from .context import Context, Operand
 
 
 def softmax(run: Context, x: Shadow, axis: int, safe: bool) -> Shadow:

@@ -7,6 +7,7 @@ join already leaves them out. A score lowered by a large constant leaves a maxim
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,8 +29,10 @@ from ..domain import (
     kinds_from,
     uniform,
 )
-from .context import Context, Operand
 from .elementwise import assemble
+
+if TYPE_CHECKING:
+    from .context import Context, Operand
 
 
 def axes_of(rank: int, dim: int | Sequence[int] | None) -> tuple[int, ...]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..domain import FIXED, POSITIVE, ZERO, Array, Shadow, kinds_from
-from .context import Context, Operand
 from .elementwise import above_zero, assemble
+
+if TYPE_CHECKING:
+    from .context import Context, Operand
 
 
 def prefix(s: Shadow, axis: int) -> Shadow:

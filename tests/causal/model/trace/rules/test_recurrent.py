@@ -15,8 +15,7 @@ X = normal(6, 4)
 def layer(kind, dtype=torch.float64, **options):
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
-        made = kind(4, 3, **options).to(dtype)
-    return made
+        return kind(4, 3, **options).to(dtype)
 
 
 LSTM, GRU, RNN = (layer(k) for k in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN))
