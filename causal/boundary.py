@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
 from .times import comparable, read_times
 
-Array = np.ndarray
+if TYPE_CHECKING:
+    from ..aliases import Array
+
 Align = Literal["start", "end"]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-Array = np.ndarray
+if TYPE_CHECKING:
+    from ..aliases import Array
+
 ATTOSECONDS = {
     **{unit: 10 ** (18 - 3 * k) for k, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))},
     **{unit: seconds * 10**18 for unit, seconds in (("m", 60), ("h", 3600), ("D", 86400), ("W", 604800))},

@@ -160,9 +160,8 @@ def _namespace(backend: str) -> Any:
 
     found = library({"jax": "jax.numpy", "dask": "dask.array"}.get(backend, backend), f"--backend {backend}")
     if backend == "jax":
-        import jax
-
-        jax.config.update("jax_enable_x64", True)
+        config: Any = library("jax", f"--backend {backend}").config
+        config.update("jax_enable_x64", True)
         return found
     return import_module(f"array_api_compat.{'dask.array' if backend == 'dask' else backend}")
 

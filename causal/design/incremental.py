@@ -7,13 +7,14 @@ many tokens have come. The batch form sums in the same order, so that both agree
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .blocks import at_least
 
-Array = np.ndarray
+if TYPE_CHECKING:
+    from ...aliases import Array, ArrayLike
 
 
 class IncrementalCompressor:
@@ -34,7 +35,9 @@ class IncrementalCompressor:
     (True, 6)
     """
 
-    def __init__(self, p: int, w: int | None = None, *, weights: Any = None, scale: float | None = None) -> None:
+    def __init__(
+        self, p: int, w: int | None = None, *, weights: ArrayLike | None = None, scale: float | None = None
+    ) -> None:
         self.p = at_least("p", p, 1)
         least = max(self.p - 1, 1)
         self.w, self.scale = at_least("w", least if w is None else w, least), scale
@@ -57,7 +60,7 @@ class IncrementalCompressor:
         """How many rows the state holds: ⌊t/p⌋ block summaries, one unfinished block, at most w tokens."""
         return len(self._blocks) + (self._partial is not None) + len(self._window)
 
-    def step(self, q: Any, k: Any, v: Any) -> Array:
+    def step(self, q: ArrayLike, k: ArrayLike, v: ArrayLike) -> Array:
         """The output (d_v,) at the next position, from its query (d,), key (d,) and value (d_v,).
 
         Raises ValueError when a width differs from the tokens before.
@@ -80,7 +83,7 @@ class IncrementalCompressor:
         keys, values = zip(*blocks, *self._window, strict=True)
         return _attend(q, np.stack(keys), np.stack(values), self.scale)
 
-    def batch(self, Q: Any, K: Any, V: Any) -> Array:
+    def batch(self, Q: ArrayLike, K: ArrayLike, V: ArrayLike) -> Array:
         """All outputs (n, d_v) at once from Q, K (n, d) and V (n, d_v); the state is not touched.
 
         Equal bit for bit to `step` on one row after the other. Raises ValueError for shapes that do not fit.

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...libraries import library
+
 if TYPE_CHECKING:
     from ..verdict import Verdict
 
@@ -72,12 +74,10 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
     Blue is what an output can depend on, red shade what is forbidden, full red what is forbidden and not excluded; a
     cross marks the witness. Raises ImportError that names the extra when matplotlib is missing.
     """
-    try:
-        import matplotlib.pyplot as plt
-        from matplotlib.colors import ListedColormap
-        from matplotlib.patches import Patch
-    except ImportError:
-        raise ImportError("plot needs matplotlib; install it with pip install 'attnproof[plot]'") from None
+    plt = library("matplotlib.pyplot", "plot")
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
     picture, rows, columns = cells(verdict)
     if axes is None:
         _, axes = plt.subplots(figsize=(6.4, 7.4), layout="constrained")
@@ -171,11 +171,10 @@ def save(verdict: Verdict, path: str | Path) -> None:
 
 def _figure() -> tuple[Any, Any]:
     """A figure of its own, without a window and outside pyplot's list."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("save needs matplotlib; install it with pip install 'attnproof[plot]'") from None
+    library("matplotlib", "save")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(6.4, 7.4), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots()

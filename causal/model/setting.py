@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ArgumentError
+from ...libraries import library
 
 MODES = ("eval", "train")
 
@@ -16,11 +17,7 @@ class ModelError(ArgumentError):
 
 def need_torch() -> Any:
     """PyTorch, or one sentence that names the extra."""
-    try:
-        import torch
-    except ImportError:
-        raise ImportError("check_model needs PyTorch; install it with pip install 'attnproof[torch]'") from None
-    return torch
+    return library("torch", "check_model")
 
 
 @dataclass(frozen=True)

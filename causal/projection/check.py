@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,15 +21,17 @@ from .support import supports
 from .visible import boundary_of, read_visible, visible_to
 
 if TYPE_CHECKING:
+    from ...aliases import ArrayLike
     from ..boundary import Boundary
+    from .visible import SafeMask
 
 
 def check_projection(
-    F: Any,
-    E: Any = None,
+    F: ArrayLike,
+    E: ArrayLike | None = None,
     *,
     layout: str | None = None,
-    visible: Any = None,
+    visible: ArrayLike | SafeMask | str | None = None,
     boundary: Boundary | str | None = None,
     tolerance: float = 0,
 ) -> Verdict:
@@ -79,11 +81,11 @@ def check_projection(
 
 
 def assert_prefix_safe(
-    F: Any,
-    E: Any = None,
+    F: ArrayLike,
+    E: ArrayLike | None = None,
     *,
     layout: str | None = None,
-    visible: Any = None,
+    visible: ArrayLike | SafeMask | str | None = None,
     boundary: Boundary | str | None = None,
     tolerance: float = 0,
     accept: Sequence[str] = ("PROVED",),

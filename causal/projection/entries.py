@@ -11,12 +11,15 @@ import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import ArgumentError
 from ...symbolic.ratio import ratio
+
+if TYPE_CHECKING:
+    from ...aliases import ArrayLike
 
 LAYOUTS = ("slots-first", "positions-first")
 NATIVE = ("float16", "float32", "float64")
@@ -78,7 +81,7 @@ class Entries:
         return f"{self.name}[{first}, {second}]"
 
 
-def read(array: Any, name: str = "F", layout: str | None = None) -> Entries:
+def read(array: ArrayLike, name: str = "F", layout: str | None = None) -> Entries:
     """A projection of any array library, nested lists, Fractions or a SymPy matrix as `Entries`.
 
     Raises TypeError for complex, boolean or non-numeric entries and ValueError for another number of axes, an unknown
@@ -162,7 +165,7 @@ def exact(x: Any, place: str) -> Fraction:
 # -- from each library ----------------------------------------------------------------------------------------------
 
 
-def _take(array: Any, name: str) -> tuple[Any, str, str]:
+def _take(array: ArrayLike, name: str) -> tuple[Any, str, str]:
     """(data, dtype, where) of anything that a user passes."""
     import array_api_compat as compat
 
@@ -216,7 +219,7 @@ def _take_numpy(array: np.ndarray, name: str) -> tuple[Any, str, str]:
     raise TypeError(f"{name} has dtype {array.dtype}, which is no real number; pass floats, ints or Fractions")
 
 
-def _take_torch(array: Any, name: str) -> tuple[Any, str, str]:
+def _take_torch(array: ArrayLike, name: str) -> tuple[Any, str, str]:
     if str(array.layout) != "torch.strided":
         raise TypeError(f"{name} has the torch layout {array.layout}; pass {name}.to_dense()")
     if array.device.type == "meta":
@@ -233,7 +236,7 @@ def _take_torch(array: Any, name: str) -> tuple[Any, str, str]:
     return array.float().numpy(), _label(label), "host"
 
 
-def _stays(array: Any, name: str) -> tuple[Any, str]:
+def _stays(array: ArrayLike, name: str) -> tuple[Any, str]:
     """An array that stays where it is, and its arithmetic; integers become float64, which the scan checks to fit."""
     import array_api_compat as compat
 
@@ -317,7 +320,7 @@ def like(result: np.ndarray, original: Any) -> Any:
     return result
 
 
-def read_pair(F: Any, E: Any, layout: str | None) -> list[Entries]:
+def read_pair(F: ArrayLike, E: ArrayLike | None, layout: str | None) -> list[Entries]:
     """[F] or [F, E] as Entries of one shape; ValueError when the shapes differ."""
     values = read(F, "F", layout)
     if E is None or E is F:

@@ -11,11 +11,12 @@ from .support import NEVER, NOTHING, Support, chunks, rank_of, supports
 from .visible import SafeMask, Visible, boundary_of, read_visible, visible_to
 
 if TYPE_CHECKING:
+    from ...aliases import ArrayLike
     from ..boundary import Boundary
 
 
 def largest_safe_mask(
-    F: Any, E: Any = None, *, layout: str | None = None, boundary: Boundary | str | None = None
+    F: ArrayLike, E: ArrayLike | None = None, *, layout: str | None = None, boundary: Boundary | str | None = None
 ) -> SafeMask:
     """The largest mask under which the projections pass the support criterion (T13).
 
@@ -45,7 +46,11 @@ def mask_of(support: Support) -> SafeMask:
 
 
 def nearest_safe_projection(
-    F: Any, *, layout: str | None = None, visible: Any, boundary: Boundary | str | None = None
+    F: ArrayLike,
+    *,
+    layout: str | None = None,
+    visible: ArrayLike | SafeMask | str | None,
+    boundary: Boundary | str | None = None,
 ) -> Any:
     """The nearest matrix to F (in every entrywise norm) that passes the support criterion under a mask.
 
@@ -71,7 +76,7 @@ def nearest_safe_projection(
     return _cleared(F, entries, seen_by, where)
 
 
-def _cleared(F: Any, entries: Entries, seen_by: Visible, boundary: Boundary) -> Any:
+def _cleared(F: ArrayLike, entries: Entries, seen_by: Visible, boundary: Boundary) -> Any:
     """F with its forbidden entries set to zero, in F's own library, lazily where the library is lazy."""
     import array_api_compat as compat
 

@@ -15,10 +15,11 @@ from ...libraries import library
 if TYPE_CHECKING:
     import torch
 
+    from ...aliases import ArrayLike
     from ..boundary import Boundary
 
 
-def safe_support(visible: Any, n: int, boundary: Boundary | None = None) -> np.ndarray:
+def safe_support(visible: ArrayLike, n: int, boundary: Boundary | None = None) -> np.ndarray:
     """The largest support (r, n) that is safe when `visible` (queries, r) says who sees what: T13 the other way round.
 
     Slot s may read position j iff every query that sees s may use j. Raises what `check_projection` raises for a mask

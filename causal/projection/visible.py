@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..boundary import Align, Boundary
 from ..spans import Runs
 from .entries import to_host
 from .support import NOTHING, Support, chunks
+
+if TYPE_CHECKING:
+    from ...aliases import ArrayLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +184,7 @@ class Visible:
             yield slots, None if self.bias is None else self.bias[t][slots], np.array(members)
 
 
-def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None:
+def read_visible(visible: ArrayLike | SafeMask | str | None, slots: int) -> np.ndarray | SafeMask | str | None:
     """`visible` as a boolean or float NumPy array, a SafeMask, "largest" or None.
 
     Raises TypeError for integers (0 and 1 read both ways) and ValueError for another shape, NaN or +infinity.
@@ -223,7 +226,7 @@ def read_visible(visible: Any, slots: int) -> np.ndarray | SafeMask | str | None
     return bias
 
 
-def _host_mask(visible: Any) -> np.ndarray:
+def _host_mask(visible: ArrayLike | SafeMask | str | None) -> np.ndarray:
     if not hasattr(visible, "shape"):
         remedy = "pass a (queries, r) array, a SafeMask, 'largest' or None"
         raise ArgumentTypeError("visible", f"is of type {type(visible).__name__}", remedy)

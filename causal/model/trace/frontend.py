@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....libraries import missing
 from ..modules import modules_of
 from .domain import FIXED, ranked, uniform
 from .location import Places
@@ -26,7 +27,7 @@ try:
     import torch
     import torch.nn.attention
 except ImportError as error:  # pragma: no cover
-    raise ImportError("PyTorch is not installed; pip install 'attnproof[torch]' to check PyTorch models") from error
+    raise missing(error, "checking models", "torch") from error
 
 from . import rules as families  # noqa: F401  (registers the rules)
 from .escapes import Constructors, eager, watched
