@@ -59,7 +59,7 @@ def _element_by_element(func: Any, parameters: list[Tensor]) -> Tensor:
     import torch
 
     first = int(torch.randint(2**31, ()))
-    whole = torch.broadcast_tensors(*parameters)  # type: ignore[no-untyped-call]
+    whole = torch.broadcast_tensors(*parameters)
     width = whole[0].shape[-1] if func._schema.name == "aten::_sample_dirichlet" else 1
     rows = [p.reshape(-1, width).cpu() for p in whole]
     generator = torch.Generator()

@@ -103,7 +103,7 @@ def seeded(seed: int) -> Iterator[None]:
     import torch
 
     numpy_state, python_state = np.random.get_state(), random.getstate()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
     with torch.random.fork_rng(devices):
         torch.manual_seed(seed)
         np.random.seed(seed % 2**32)

@@ -7,7 +7,7 @@ import sys
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
-class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Mode(TorchDispatchMode):
     """A dispatch mode that sees the branches of higher-order operators, and whose first use is quick."""
 
     supports_higher_order_operators = True

@@ -81,9 +81,9 @@ class Shadows:
         return memory
 
     def _keep(self, storage: torch.UntypedStorage, memory: Memory) -> None:
-        self._memories[storage._cdata] = (StorageWeakRef(storage), memory)  # type: ignore[no-untyped-call]
+        self._memories[storage._cdata] = (StorageWeakRef(storage), memory)
         if len(self._memories) > self._purge_at:
-            self._memories = {k: v for k, v in self._memories.items() if not v[0].expired()}  # type: ignore[no-untyped-call]
+            self._memories = {k: v for k, v in self._memories.items() if not v[0].expired()}
             self._purge_at = len(self._memories) + 64
 
     def of(self, tensor: torch.Tensor) -> Shadow:
