@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import attnproof as ap
 import pytest
 from needs import need
@@ -182,6 +184,44 @@ def test_state_that_a_call_changes_is_named_and_put_back():
     assert torch.equal(model.seen, torch.zeros(4))
     assert torch.equal(model.cache, torch.zeros(3))
     assert model.calls == 0
+
+
+class Caching(nn.Module):
+    """Keeps what it has seen in a dictionary, a list and a dataclass, and shows the future of an earlier call."""
+
+    def __init__(self):
+        super().__init__()
+        self.cache, self.calls, self.held = {"sum": torch.zeros(4), "deep": [(torch.zeros(4),)]}, [0], Held()
+
+    def forward(self, x):
+        earlier = self.held.last
+        self.cache["sum"] += x.sum((0, 1))
+        self.cache["deep"][0][0].add_(1)
+        self.cache["new"] = x
+        self.calls.append(1)
+        self.held.last = x
+        return x.cumsum(1) * len(self.calls) + self.cache["deep"][0][0] + (0 if earlier is None else earlier.flip(1))
+
+
+@dataclasses.dataclass
+class Held:
+    last: torch.Tensor | None = None
+
+
+def test_state_inside_structures_is_named_and_put_back():
+    model = Caching()
+    cache, calls, held = model.cache, model.calls, model.held
+    verdict = ap.check_model(model, x())
+    assert verdict.status.name == "PROVED", verdict
+    assert any("changes the model's own cache['deep'][0][0], cache['sum']" in r for r in verdict.reasons), verdict
+    assert all(e.ok for e in verdict.evidence)
+    assert not any("are rounding" in e.detail for e in verdict.evidence)  # every run started from the same state
+    assert (model.cache is cache, model.calls is calls, model.held is held) == (True, True, True)
+    assert list(cache) == ["sum", "deep"]
+    assert not cache["sum"].any()
+    assert not cache["deep"][0][0].any()
+    assert calls == [0]
+    assert held.last is None
 
 
 def test_parameters_modes_and_defaults_are_untouched():
