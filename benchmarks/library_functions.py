@@ -7,14 +7,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from attnproof.causal.pipeline.check import check_pipeline
 from attnproof.causal.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 ROWS = 56
 
@@ -48,6 +50,8 @@ def verdict_of(entry: Entry, data: dict[str, Any]) -> Verdict:
     given = data[entry.data]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if entry.data == "days":
+            return check_pipeline(entry.function, given, time="date", cuts="all")
         if entry.library in ("NumPy", "SciPy"):
             return check_pipeline(entry.function, given.to_numpy(), cuts="all")
         if entry.library == "Polars":
@@ -56,7 +60,7 @@ def verdict_of(entry: Entry, data: dict[str, Any]) -> Verdict:
             return check_pipeline(entry.function, polars.from_pandas(given.reset_index(drop=True)), cuts="all")
         if entry.library == "scikit-learn":
             return check_pipeline(entry.function, given.to_frame(), cuts="all")
-        return check_pipeline(entry.function, given, time="date" if entry.data == "days" else None, cuts="all")
+        return check_pipeline(entry.function, given, cuts="all")
 
 
 def _asof(direction: str) -> Callable[[Any], Any]:
@@ -195,7 +199,7 @@ def _scikit_learn() -> Iterator[Entry]:
     yield Entry("scikit-learn", "SimpleImputer().fit_transform", SimpleImputer(), "carbon")
     scaled = make_pipeline(PolynomialFeatures(2), StandardScaler(), PCA(1))
     yield Entry("scikit-learn", "make_pipeline(…, StandardScaler(), PCA(1)).fit_transform", scaled)
-    yield Entry("scikit-learn ", "TargetEncoder().fit_transform", _target_encoded, "days")
+    yield Entry("scikit-learn", "TargetEncoder().fit_transform", _target_encoded, "days")
 
 
 def _statsmodels() -> Iterator[Entry]:
@@ -236,14 +240,14 @@ def row(entry: Entry, verdict: Verdict) -> tuple[str, str, str, str]:
     """Library, call, what the checker found, and which replay found it."""
     leaking = [c for c in verdict.columns if c.status is Status.REFUTED]
     if not leaking:
-        return entry.library.strip(), entry.call, "no leak found", ""
+        return entry.library, entry.call, "no leak found", ""
     reaches = [c.reach for c in leaking]
     whole = any(not isinstance(r, int) or r > ROWS // 4 for r in reaches)
     steps = max((r for r in reaches if isinstance(r, int)), default=0)
     reach = "far or whole series" if whole else f"{steps} row{'s' * (steps != 1)}"
     truncation, perturbation = (evidence.ok is False for evidence in verdict.evidence[:2])
     found = "both" if truncation and perturbation else "truncation only" if truncation else "perturbation only"
-    return entry.library.strip(), entry.call, f"**looks ahead**, {reach}", found
+    return entry.library, entry.call, f"**looks ahead**, {reach}", found
 
 
 def table(progress: Callable[[str], None] = lambda call: None) -> list[tuple[str, str, str, str]]:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .clock import Clock, count_within
-from .frames import Array, comparable, is_zoned
+from .frames import comparable, is_zoned
 from .inputs import group_numbers
 from .outputs import SET_OF_COLUMNS, Returned, read_columns
 
 if TYPE_CHECKING:
+    from ...aliases import Array
     from .source import Source
 
 

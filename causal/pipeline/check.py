@@ -72,7 +72,7 @@ def check_pipeline(
     """
     tables = read_tables(function, data, time, group, boundary)
     if not len(all_cuts(tables.clocks[0])):
-        raise ValueError("data has one instant only; a look-ahead check needs at least 2")
+        raise ArgumentError("data", "has one instant only", "a look-ahead check needs at least 2")
     with State(function) as state:
         runner = Runner(function, tables, seed, state)
         return decide(runner, Search(cuts, exact, workers, progress), _declared(runner, labels))

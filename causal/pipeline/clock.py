@@ -13,11 +13,12 @@ import numpy as np
 
 from ...errors import ArgumentError
 from ..boundary import Boundary, Misfit
-from .frames import Array, shown_time
+from .frames import shown_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...aliases import Array
     from .source import Source
 
 ALWAYS = np.iinfo(np.int64).min // 2  # the rank of what was known from the start

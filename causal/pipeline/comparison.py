@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .frames import Array, shown_time
+from .frames import shown_time
 from .outputs import SET_OF_COLUMNS, Returned
 from .rounding import Tolerance, is_missing, where_differs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ...aliases import Array
 
 
 @dataclass(frozen=True, eq=False)

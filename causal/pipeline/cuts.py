@@ -14,8 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...aliases import Array
     from .clock import Clock
-    from .frames import Array
     from .source import Source
 
 CALENDAR = ("h", "D", "W", "M", "Y")
@@ -72,7 +72,8 @@ def spread_cuts(clock: Clock, count: int, seed: int) -> Array:
     edges = np.linspace(1, len(every) - 1, count - 1).astype(int)
     random = np.random.default_rng([seed, 1])
     inside = [int(random.integers(a, max(b, a + 1))) for a, b in pairwise(edges)]
-    return every[_in_order(np.array([0, len(every) - 1, *inside]))]
+    spread: Array = every[_in_order(np.array([0, len(every) - 1, *inside]))]
+    return spread
 
 
 def _joined(parts: list[Array]) -> Array:

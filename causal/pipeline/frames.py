@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...aliases import Array
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Array = np.ndarray[Any, np.dtype[Any]]
+    from ...aliases import Array
 
 
 def library_of(value: Any) -> str:

@@ -6,6 +6,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...errors import ArgumentTypeError
 from .frames import library_of
 
 if TYPE_CHECKING:
@@ -24,9 +25,8 @@ def as_function(function: Any) -> Callable[[Any], Any]:
     if hasattr(function, "transform") and not callable(function):
         return FittedBeforehand(function)
     if not callable(function):
-        raise TypeError(
-            f"function is {type(function).__name__}; pass a callable, or an object with fit_transform or transform"
-        )
+        remedy = "pass a callable, or an object with fit_transform or transform"
+        raise ArgumentTypeError("function", f"is {type(function).__name__}", remedy)
     called: Callable[[Any], Any] = function
     return called
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError, BadArgument
 from .clock import clock_of, clocks_of
-from .frames import Array, comparable, is_zoned, library_of, shown_time
+from .frames import comparable, is_zoned, library_of, shown_time
 from .source import Source
 from .tables import Tables
 
 if TYPE_CHECKING:
+    from ...aliases import Array
     from ..boundary import Boundary
 
 
@@ -31,7 +32,7 @@ def read_tables(function: Any, data: Any, time: Any, group: Any, boundary: Bound
     how = "keywords" if isinstance(data, Mapping) else "positions"
     given = dict(data) if isinstance(data, Mapping) else dict(zip(_parameters(function, len(data)), data, strict=True))
     if not given:
-        raise ValueError("data is empty; pass at least one table")
+        raise ArgumentError("data", "is empty", "pass at least one table")
     for role, key in (("time", time), ("group", group)):
         unknown = [name for name in key if name not in given] if isinstance(key, Mapping) else []
         if unknown:
@@ -115,7 +116,7 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
         groups = groups.reshape(-1)
     values = [name for name in names if name not in (time_name, group_name)]
     if not values:
-        raise ValueError("data has no column beside time and group; pass at least one")
+        raise ArgumentError("data", "has no column beside time and group", "pass at least one")
     zoned = given is not None and is_zoned(given)
     source = Source(data, library, values, len(data), time_name, group_name, times, zoned, groups, labels)
     _check_order(source)
@@ -127,11 +128,12 @@ def _known_library(data: Any) -> str:
     """The library of a table that has rows enough."""
     library = library_of(data)
     if not library:
-        raise TypeError(f"data is {type(data).__name__}; pass a pandas or Polars frame or series, or a NumPy array")
+        remedy = "pass a pandas or Polars frame or series, or a NumPy array"
+        raise ArgumentTypeError("data", f"is {type(data).__name__}", remedy)
     if library == "numpy" and data.ndim not in (1, 2):
-        raise ValueError(f"data has shape {data.shape}; pass rows, or rows by columns")
+        raise ArgumentError("data", f"has shape {data.shape}", "pass rows, or rows by columns")
     if len(data) < 2:
-        raise ValueError(f"data has {len(data)} rows; a look-ahead check needs at least 2")
+        raise ArgumentError("data", f"has {len(data)} rows", "a look-ahead check needs at least 2")
     return library
 
 
@@ -144,9 +146,9 @@ def _column_names(data: Any, library: str) -> list[str]:
         names = [data.name if data.name not in (None, "") else "x"]
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"data has two columns named {twice[0]}; rename one")
+        raise ArgumentError("data", f"has two columns named {twice[0]}", "rename one")
     if not names:
-        raise ValueError("data has no columns; pass at least one")
+        raise ArgumentError("data", "has no columns", "pass at least one")
     return names
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .frames import Array, as_array, library_of, objects
+from .frames import as_array, library_of, objects
+
+if TYPE_CHECKING:
+    from ...aliases import Array
 
 SET_OF_COLUMNS = "set of columns"
 

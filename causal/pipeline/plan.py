@@ -14,7 +14,7 @@ from .cuts import all_cuts, special_cuts, spread_cuts
 from .replay import TRUNCATION, Replay
 
 if TYPE_CHECKING:
-    from .frames import Array
+    from ...aliases import Array
     from .runner import Runner
 
 Cuts = int | str | Iterable[int] | None

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .frames import Array, objects
+from .frames import objects
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ...aliases import Array
     from .source import Source
 
 FAR = 1000.0  # ranges beyond the range: thresholds need not be near what was seen

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .frames import Array
+    from ...aliases import Array
 
 TRUNCATION = "truncation"
 NUMBERS = "numbers"  # where the function refuses all replacements: higher numbers, and nothing else replaced

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .frames import Array
+    from ...aliases import Array
 
 
 class Tolerance(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from .alignment import Aligner, Unaligned
 from .comparison import Difference, compare_settled
-from .frames import Array, shown_time
+from .frames import shown_time
 from .functions import as_function
 from .mutation import spoilt
 from .outputs import SET_OF_COLUMNS, Returned
@@ -26,6 +26,7 @@ from .words import listed
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ...aliases import Array
     from .tables import Tables
 
 MOST_RANKS_KEPT = 4096

@@ -13,10 +13,12 @@ from uuid import UUID
 
 import numpy as np
 
-from .frames import Array, as_array, entry_text, objects
+from .frames import as_array, entry_text, objects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from ...aliases import Array
 
 IMMUTABLE = (str, bytes, int, float, complex, type(None), np.generic, date, timedelta, Decimal, UUID)
 

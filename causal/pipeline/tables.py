@@ -13,8 +13,8 @@ from .replay import NUMBERS, REPLACEMENTS, Place, Replay
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ...aliases import Array
     from .clock import Clock
-    from .frames import Array
     from .source import Source
 
 
