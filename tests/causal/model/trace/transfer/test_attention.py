@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from attnproof.causal.model.trace.domain import VARIES, ZERO, full, ranked, uniform
+from attnproof.causal.model.trace.domain import POSITIVE, VARIES, ZERO, full, ranked, uniform
 from attnproof.causal.model.trace.transfer import attention
 from attnproof.causal.model.trace.transfer.attention import Bias, attended, attended_rows, hidden_pairs, rows_of
 from plain_run import PlainOperand, PlainRun, constant, holds, normal
 
 N = 5
 X = normal(N, 3)
+X4 = (1, 1, N, 3)
 FUTURE = ~np.tri(N, dtype=bool)
 
 
@@ -32,7 +33,7 @@ def plain(x, bias=0.0, causal=False):
 
 
 def attend(bias=None, causal=False, run=None):
-    return attended(run or PlainRun(), operand(), operand(), operand(), bias, causal, (1, 1, N, 3))
+    return attended(run or PlainRun(), operand(), operand(), operand(), bias, causal, X4)
 
 
 def test_without_a_mask_every_row_reads_every_row():
@@ -49,7 +50,7 @@ def test_causal_attention_joins_prefixes():
 
 def test_row_0_of_causal_attention_is_value_0_alone():
     later = PlainOperand(X[None, None], ranked((1, 1, N, 3), 2, np.arange(N)[::-1]))
-    s, _ = attended(PlainRun(), later, later, operand(), None, True, (1, 1, N, 3))
+    s, _ = attended(PlainRun(), later, later, operand(), None, True, X4)
     assert (full(s)[1][0, 0, 0] == 0).all()
     assert (full(s)[1][0, 0, 1] == N - 1).all()
 
@@ -94,6 +95,10 @@ def test_grouped_queries_join_the_heads_of_keys_and_values():
 
 def test_weights_that_are_all_0_make_0_and_no_other_kind_is_claimed():
     s, _ = attend(Bias(constant(np.eye(N, dtype=bool)), True, lambda where: where))
+    assert (full(s)[2] == VARIES).all()
+    above = operand()
+    above.shadow = replace(above.shadow, kind=np.full((1, 1, 1, 1), POSITIVE, np.uint8))
+    s, _ = attended(PlainRun(), operand(), operand(), above, Bias(constant(~FUTURE), True, lambda w: w), False, X4)
     assert (full(s)[2] == VARIES).all()
     nothing = np.eye(N, dtype=bool)
     nothing[2] = False
