@@ -81,6 +81,8 @@ def test_batches_of_matrices_stay_apart(p):
     a = Tensor(np.stack([np.eye(2), 2 * np.eye(2)]), p)
     for function, shape in ((np.linalg.inv, (2, 2, 2)), (np.linalg.det, (2,))):
         check(function, transfer.whole_matrices([a.shadow], shape), a)
+    b = Tensor(np.ones((2, 2, 1)), True, first=8)
+    check(np.linalg.solve, transfer.whole_matrices([a.shadow, b.shadow], (2, 2, 1)), a, b)
     every = transfer.whole_matrices([Tensor(np.ones((2, 2, 2)), True).shadow], (2,))
     assert intervals(every) == [[0, 3], [4, 7]]
 

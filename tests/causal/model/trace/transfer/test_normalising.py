@@ -49,6 +49,13 @@ def test_a_lowered_score_counts_unless_its_weight_is_zero(weight, row):
     assert run.told == ["masked"]
 
 
+def test_of_lowered_scores_only_those_of_weight_zero_are_left_out():
+    s = Tensor([[1.0, -300.0, -300.0]], True).known()
+    s = Shadow(s.shape, s.lo, s.hi, np.where([[False, True, True]], np.uint8(MASKED), s.kind))
+    run = Run(value=np.array([[1.0, 0.0, 1e-9]]))
+    assert intervals(transfer.softmax(run, s, 1, safe=False)) == [[0, 2], None, [0, 2]]
+
+
 def test_a_row_of_lowered_scores_only_counts_whole():
     a = Tensor([[-300.0, -300.0]], True, lowered=True)
     assert intervals(transfer.softmax(Run(value=np.zeros((1, 2))), a.known(), 1, safe=False)) == [[0, 1]] * 2
@@ -116,4 +123,5 @@ def test_batch_norm_reads_the_batch_only_in_training(p, training):
     check(lambda x, mean: mean + x.mean((0, 2)) if training else mean, after, x, mean)
     check(lambda x, mean: x.mean((0, 2)), statistic, x, mean)
     if not training:
+        assert intervals(after) == [[8, 8], None]
         assert (full(out)[2][~p & np.array([[False], [True]])] >= FIXED).all()

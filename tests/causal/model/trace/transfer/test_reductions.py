@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from attnproof.causal.model.trace.domain import FIXED, MASKED, ZERO, Shadow, full
+from attnproof.causal.model.trace.domain import FIXED, MASKED, POSITIVE, VARIES, ZERO, Shadow, full
 from attnproof.causal.model.trace.transfer import reductions as transfer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +30,13 @@ def test_a_sum_of_zeros_is_zero_and_every_element_counts():
     assert (intervals(got), full(got)[2].tolist()) == ([None, [2, 2]], [ZERO, 0])
     assert intervals(transfer.whole((2,), [a.shadow])) == [[2, 2]] * 2
     assert full(transfer.whole((2,), [Tensor([1.0], False).shadow]))[2].tolist() == [FIXED] * 2
+
+
+def test_a_sum_is_above_zero_only_if_no_term_may_be_below():
+    a = Tensor(np.ones((2, 2)), True).shadow
+    kind = np.array([[POSITIVE, ZERO], [POSITIVE, VARIES]], np.uint8)
+    got = transfer.total(Shadow(a.shape, a.lo, a.hi, kind), (1,), (2,))
+    assert full(got)[2].tolist() == [POSITIVE, VARIES]
 
 
 @pytest.mark.parametrize(("below", "best"), [(True, [[0, 1]]), (False, [[0, 2]])])
