@@ -63,7 +63,11 @@ def rows(verdict: Told) -> list[tuple[str, str]]:
     if verdict.leak_bound is not None:
         bound = verdict.leak_bound
         found.append(
-            ("leak bound", f"{bound.values:.6g} per unit of value, {bound.keys:.6g} per unit of score and of |V|")
+            (
+                "leak bound",
+                f"{bound.values:.6g} per unit of value, {bound.keys:.6g} per unit of score and of |V|, "
+                "all forbidden inputs moved at once",
+            )
         )
     if len(verdict.starved):
         found.append(("starved queries", spans(verdict.starved)))
@@ -102,8 +106,8 @@ def paragraph(verdict: Told) -> str:
     if verdict.leak_bound is not None:
         b = verdict.leak_bound
         sentences.append(
-            f"A forbidden position moves an output by at most {b.values:.6g} per unit of its value, and by at most "
-            f"{b.keys:.6g} per unit of its score and of |V|."
+            f"All forbidden positions together move an output by at most {b.values:.6g} per unit of their values, plus "
+            f"at most {b.keys:.6g} per unit of their scores and of |V|."
         )
     if len(verdict.starved):
         sentences.append(f"Queries that see nothing: {spans(verdict.starved)}.")

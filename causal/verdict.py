@@ -127,10 +127,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class LeakBound:
-    """How much a forbidden position can move an output (THEORY, "Size of a leak"), rounded outwards.
+    """How much all forbidden positions together can move an output (T19), rounded outwards.
 
-    `values`: per unit of change of one forbidden value, `max |∂y_t/∂v_j|`. `keys`: per unit of change of one forbidden
-    score and per unit of |V|.
+    Where no forbidden value moves by more than η and no forbidden score by more than θ, however many of them move, no
+    component of the output moves by more than `values` · η + `keys` · θ · |V|, with |V| the largest value.
     """
 
     values: float

@@ -45,7 +45,7 @@ def check_projection(
     that shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: a `Boundary`, a
     text such as "strict" or "lag:2", or None for the prefix boundary.
     `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
-    within it.
+    within it, all forbidden values and scores moved at once (T19).
 
     The verdict is PROVED by T10, PROVED_IF under real arithmetic by T11, PROVED_IF under a condition on scores where
     only a finite bias hides what leaks, REFUTED with a witness that has been replayed. It is never UNDECIDED: T11

@@ -1,7 +1,9 @@
-"""How large a leak can be (THEORY, "Size of a leak"), rounded outwards.
+"""How large a leak can be (T19), rounded outwards: all forbidden values and scores move at once.
 
-Over the visible slots |∂y_t/∂v_j| ≤ max_s |F[s, j]|, and per component |∂y_t/∂κ_j| ≤ ¼ range_s E[s, j] · range_s
-(FV)_s, where range_s (FV)_s ≤ |V| max_{s,u} Σ_i |F[s, i] − F[u, i]| with |V| the largest value.
+Over the visible slots S and the forbidden positions J, with |Δv_j| ≤ η and |Δκ_j| ≤ θ, a component of the output moves
+by at most η max_s Σ_J |F[s, j]| + range_s (FV)_s tanh(θ max_{s,u} Σ_J |E[s, j] − E[u, j]| / 4). The second term is at
+most ¼ θ |V| times two distances between rows, as range_s (FV)_s ≤ |V| max_{s,u} Σ_i |F[s, i] − F[u, i]| with |V| the
+largest value.
 """
 
 from __future__ import annotations
@@ -14,14 +16,14 @@ import numpy as np
 
 from ..verdict import LeakBound
 from .columns import per_strip
-from .support import BLOCK, NEVER, Scan
+from .support import NEVER, Scan
 
 if TYPE_CHECKING:
     from .entries import Entries
     from .exact import Question
 
 MOST = 1 << 24  # entries up to which every entry is looked at in any case; beyond, the scan's block extremes may do
-MOST_PAIRS = 1 << 28  # k² n up to which rows are compared pairwise
+MOST_PAIRS = 1 << 28  # differences of two entries up to which rows are compared pairwise
 
 
 def leak_bound(
@@ -30,86 +32,115 @@ def leak_bound(
     """The bound over all given questions; `scans` are those of E and F, in this order.
 
     Beyond `MOST` entries it comes from the scan, larger than need be and free, unless `every_entry` asks for one more
-    pass over both.
+    pass over both. Questions whose forbidden positions grow from one to the next share their sums.
     """
     values, keys = 0.0, 0.0
-    distances: dict[bytes, float] = {}  # of the rows of F, by the visible slots
+    stepped, carried = Distances(E), Distances(F)
+    everywhere = np.ones(F.shape[1], bool)
     with np.errstate(over="ignore"):  # infinity is a bound
         for question in cases:
             forbidden = question.rank > question.horizons.min()
             if len(question.slots) * len(forbidden) > MOST and not every_entry:
-                part = _from_extremes(question, forbidden, scans)
+                moved, tilt, spread = _from_extremes(question, forbidden, scans)
             else:
-                seen = question.slots.tobytes()
-                if seen not in distances:
-                    distances[seen] = _distance(F, question.slots)
-                part = _from_entries(question.slots, forbidden, E, F, distances[seen])
-            values, keys = max(values, part[0]), max(keys, part[1])
+                moved = _largest_size(F, question.slots, forbidden)
+                tilt = stepped.largest(question.slots, forbidden)
+                spread = carried.largest(question.slots, everywhere) if tilt else 0
+            values, keys = max(values, moved), max(keys, _product(tilt, spread, len(forbidden)))
     return LeakBound(values, keys)
 
 
-def _from_entries(
-    slots: np.ndarray, forbidden: np.ndarray, E: Entries, F: Entries, distance: float
-) -> tuple[float, float]:
-    columns, wide = np.flatnonzero(forbidden), per_strip(len(slots))
-    largest = max((abs(x).max() for x in _strips(F, slots, columns, wide)), default=0)
-    spread = max(((x.max(axis=0) - x.min(axis=0)).max() for x in _strips(E, slots, columns, wide)), default=0)
-    return _up(largest, 0), _product(spread, distance, len(forbidden))
-
-
-def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray, wide: int) -> Iterator[np.ndarray]:
-    """These rows and columns, `wide` columns at a time, as float64 or Fractions."""
+def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray) -> Iterator[np.ndarray]:
+    """These rows and columns, some columns at a time, as float64 or Fractions."""
+    wide = per_strip(len(slots))
     for start in range(0, len(columns), wide):
         block = entries.block(slots, columns[start : start + wide])
         yield block if block.dtype == object else block.astype(np.float64)
 
 
-def _distance(F: Entries, slots: np.ndarray) -> float:
-    """An upper bound on the largest Σ_i |F[s, i] − F[u, i]|, up to the rounding that `_product` allows for.
+def _largest_size(F: Entries, slots: np.ndarray, forbidden: np.ndarray) -> float:
+    """At least max_s Σ_J |F[s, j]|, and no more where each slot reads one forbidden position at most."""
+    sizes, terms = _zeros(F, len(slots)), np.zeros(len(slots), np.int64)
+    for block in _strips(F, slots, np.flatnonzero(forbidden)):
+        sizes = sizes + np.abs(block).sum(axis=1)
+        terms += np.asarray(block != 0, bool).sum(axis=1)
+    return _up(sizes.max(initial=0), 0 if F.is_exact else max(0, int(terms.max(initial=0)) - 1))
 
-    Exact while pairs of rows are few; beyond, it is at most the sum of the columns' ranges, and at most the sum of the
-    two largest Σ_i |F[s, i]|.
+
+class Distances:
+    """Σ_{j ∈ J} |X[s, j] − X[u, j]| for pairs of slots: a table that grows with the slots and the positions asked for.
+
+    Once pairs have cost `MOST_PAIRS` differences, distances are bounded by those from a single row.
     """
-    k, n = len(slots), F.shape[1]
-    if F.is_exact:
-        rows = [row for row in F.block(slots) if len(row)]
-        gaps = [sum(abs(x - y) for x, y in zip(a, b, strict=True)) for s, a in enumerate(rows) for b in rows[:s]]
-        return _up(max(gaps, default=0), 0)
-    pairwise = k * k * n <= MOST_PAIRS
-    apart, ranges, sizes = np.zeros((k, k)), 0.0, np.zeros(k)
-    for f in _strips(F, slots, np.arange(n), max(1, BLOCK // len(slots))):
-        if pairwise:
-            for s in range(k - 1):
-                apart[s, s + 1 :] += np.abs(f[s + 1 :] - f[s]).sum(axis=1)
-        else:
-            ranges += float((f.max(axis=0) - f.min(axis=0)).sum())
-            sizes += np.abs(f).sum(axis=1)
-    return float(apart.max(initial=0)) if pairwise else min(ranges, float(np.sort(sizes)[-2:].sum()))
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self._slots = np.zeros(0, np.int64)
+        self._done = np.zeros(entries.shape[1], bool)
+        self._apart = _zeros(entries, (0, 0))
+        self._cost = 0
+
+    def largest(self, slots: np.ndarray, positions: np.ndarray) -> object:
+        """The largest distance of two of the slots over the positions, a boolean (n,); at most twice that if costly."""
+        kept = np.isin(slots, self._slots).all() and not (self._done & ~positions).any()
+        known = self._slots if kept else np.union1d(self._slots, slots)
+        new = np.flatnonzero(positions & ~self._done if kept else positions)
+        self._cost += len(known) ** 2 * len(new)
+        if self._cost > MOST_PAIRS:
+            return self._from_one_row(slots, np.flatnonzero(positions))
+        if not kept:
+            self._apart = _zeros(self._entries, (len(known), len(known)))
+        self._slots, self._done = known, positions
+        for block in _strips(self._entries, known, new):
+            for s in range(len(known) - 1):
+                self._apart[s, s + 1 :] += np.abs(block[s + 1 :] - block[s]).sum(axis=1)
+        among = np.searchsorted(known, slots)
+        return self._apart[np.ix_(among, among)].max(initial=0)
+
+    def _from_one_row(self, slots: np.ndarray, columns: np.ndarray) -> object:
+        """The triangle inequality through the first row, and through 0: the two largest distances together."""
+        first, size = _zeros(self._entries, len(slots)), _zeros(self._entries, len(slots))
+        for block in _strips(self._entries, slots, columns):
+            first = first + np.abs(block - block[:1]).sum(axis=1)
+            size = size + np.abs(block).sum(axis=1)
+        return min(_two_largest(first), _two_largest(size))
 
 
-def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan, Scan]) -> tuple[float, float]:
-    """Bounds from the extremes of whole blocks: larger than need be, and free."""
-    keys, values = ((s.low[question.slots].astype(float), s.high[question.slots].astype(float), s.edges) for s in scans)
-    low, high, edges = values
-    hit = np.maximum.reduceat(forbidden, edges[:-1])
-    reads = np.ones(len(low), bool)
-    if question.rank.max(initial=0) < NEVER:  # one order of time for all: the scan knows who reads past the horizon
-        reads = scans[1].highest[question.slots] > question.horizons.min()
-    ends = np.abs(np.stack([low[reads][:, hit], high[reads][:, hit]]))
-    largest = float(ends.max(initial=0))
-    distance = float(((high.max(axis=0) - low.min(axis=0)) * np.diff(edges)).sum())
-    low, high, other = keys
-    if not np.array_equal(edges, other):
-        hit = np.maximum.reduceat(forbidden, other[:-1])
-    spread = float((high.max(axis=0) - low.min(axis=0))[hit].max(initial=0))
-    return _up(largest, 0), _product(spread, distance, len(forbidden))
+def _zeros(entries: Entries, shape: int | tuple[int, int]) -> np.ndarray:
+    return np.zeros(shape, object if entries.is_exact else np.float64)
 
 
-def _product(spread: object, distance: float, n: int) -> float:
-    """¼ · spread · distance, rounded up, with room for the rounding of n differences and their sum."""
-    if not spread or not distance:
+def _two_largest(sizes: np.ndarray) -> object:
+    return np.sort(sizes)[-2:].sum()
+
+
+def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan, Scan]) -> tuple[float, object, object]:
+    """At least max_s Σ_J |F[s, j]| and the two distances, from the extremes of whole blocks."""
+    (size, _), (_, tilt) = (_of_blocks(scan, question, forbidden) for scan in reversed(scans))
+    spread = _of_blocks(scans[1], question, np.ones(len(forbidden), bool))[1]
+    return _up(size, len(forbidden) + 1), tilt, spread
+
+
+def _of_blocks(scan: Scan, question: Question, positions: np.ndarray) -> tuple[float, float]:
+    """Bounds on the largest Σ |x[s, j]| and on the largest distance of two slots, over some positions."""
+    counts = np.add.reduceat(positions.astype(np.int64), scan.edges[:-1])
+    hit = counts > 0
+    slots = question.slots
+    low, high = (ends[slots][:, hit].astype(np.float64) for ends in (scan.low, scan.high))
+    if not positions.all() and question.rank.max(initial=0) < NEVER:
+        # One order of time for all: the scan knows who reads nothing past the horizon.
+        idle = scan.highest[slots] <= question.horizons.min()
+        low[idle], high[idle] = 0, 0
+    sizes = (np.maximum(np.abs(low), np.abs(high)) * counts[hit]).sum(axis=1)
+    ranges = ((high.max(axis=0) - low.min(axis=0)) * counts[hit]).sum()
+    return float(sizes.max(initial=0)), float(min(ranges, np.sort(sizes)[-2:].sum()))
+
+
+def _product(tilt: object, spread: object, n: int) -> float:
+    """¼ · tilt · spread, rounded up, with room for the rounding of n differences and their sum in each."""
+    if not tilt or not spread:
         return 0.0
-    return _up(0.25 * _up(spread, 2) * _up(distance, n + 2), 4)
+    return _up(0.25 * _up(tilt, n + 2) * _up(spread, n + 2), 4)
 
 
 def _up(x: object, roundings: int) -> float:
