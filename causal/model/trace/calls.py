@@ -123,7 +123,7 @@ class TorchCall:
         given = [o.value for o in self.operands() if not any(o.value is self.raw(name) for name in self.info.written)]
         if not isinstance(self.value, torch.Tensor) or any(_is_scattered(t) for t in [self.value, *given]):
             return True
-        if torch.broadcast_shapes(self.value.shape, *(t.shape for t in given)) != self.value.shape:
+        if not all(_fills(t.shape, self.value.shape) for t in given):
             return True
         made = self.value == 0
         for tensor in given:
@@ -252,3 +252,9 @@ def _is_zero(value: Any) -> bool:
 
 def _is_scattered(tensor: torch.Tensor) -> bool:
     return tensor.is_nested or tensor.layout is not torch.strided
+
+
+def _fills(shape: Sequence[int], whole: Sequence[int]) -> bool:
+    """Whether a tensor of this shape broadcasts to the whole."""
+    pairs = zip(reversed(shape), reversed(whole), strict=False)
+    return len(shape) <= len(whole) and all(n in (1, m) for n, m in pairs)

@@ -13,7 +13,7 @@ import attnproof
 import pytest
 from attnproof import Status
 from attnproof.causal.model.trace import Rule, frontend  # noqa: F401  (registers the rules)
-from attnproof.causal.model.trace.domain import coarsen
+from attnproof.causal.model.trace.domain import FIXED, VARIES, coarsen, uniform
 from attnproof.causal.model.trace.registry import BUILT_IN, Facts, facts_of, find, rule
 
 X = torch.arange(1.0, 7.0).reshape(1, 6, 1)
@@ -105,3 +105,34 @@ def test_an_operation_nobody_knows_gets_the_cautious_facts():
 def test_a_name_has_one_rule():
     with pytest.raises(ValueError, match=r"name = 'aten\.mul' already has a rule; give each operation one rule"):
         rule("aten.mul")(len)
+
+
+@torch.library.custom_op("attnproof_registry::pairs", mutates_args=())
+def pairs(x: torch.Tensor) -> torch.Tensor:
+    """Sums of neighbours, which may cancel."""
+    return x[::2] + x[1::2]
+
+
+@pytest.mark.parametrize(
+    ("promise", "kept"), [({}, "values"), ({"zero_from_zero": True}, "values"), ({"moves": True}, "zeros")]
+)
+def test_zeros_of_an_operation_are_those_of_its_operands_only_if_it_says_so(promise, kept):
+    class Gated(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gate = torch.nn.Parameter(torch.zeros(4))
+
+        def forward(self, x):
+            return x + pairs(self.gate) * x.flip(1)
+
+    def joined(call):
+        return uniform((2,), FIXED if call["x"].shadow.is_fixed else VARIES)
+
+    rule = Rule(("attnproof_registry::pairs",), joined, sees_sign=False, **promise)
+    verdict = attnproof.check_model(Gated(), X, rules=[rule])
+    assert verdict.status is Status.PROVED_IF
+    text = {
+        "values": "parameters keep their stored values: gate",
+        "zeros": "the zeros among the parameters stay zero: gate",
+    }
+    assert [c.text for c in verdict.conditions] == [text[kept]]
