@@ -1,0 +1,35 @@
+"""Results of every kind: frames, series, arrays, lists, mappings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from attnproof.causal.pipeline.check import check_pipeline
+from attnproof.causal.verdict import Status
+from needs import need
+
+pytestmark = pytest.mark.claim("T17")
+
+
+def test_polars_frames_and_series():
+    pl = need("polars")
+    frame = pl.DataFrame(
+        {"t": range(10), "x": [1.0, 2.0, None, 4.0, 3.0, float("nan"), 5.0, 6.0, 2.0, 1.0], "k": ["a", "b"] * 5}
+    )
+
+    def features(d):
+        return d.select("t", back=pl.col("x").fill_nan(None).fill_null(strategy="backward"), lag=pl.col("k").shift(1))
+
+    verdict = check_pipeline(features, frame, time="t")
+    assert [c.status.name for c in verdict.columns] == ["UNDECIDED", "REFUTED", "UNDECIDED"]
+    assert check_pipeline(lambda s: s.rolling_mean(3), frame["x"]).status is Status.UNDECIDED
+    assert check_pipeline(lambda d: d.select(pl.col("k").shift(-1)), frame).columns[0].carrier == "k"
+
+
+def test_numpy_arrays_and_lists_and_mappings():
+    x = np.arange(24.0).reshape(12, 2)
+    verdict = check_pipeline(lambda a: {"sum": a.cumsum(0)[:, 0], "next": np.roll(a[:, 1], -1)}, x)
+    assert [c.status.name for c in verdict.columns] == ["UNDECIDED", "REFUTED"]
+    assert verdict.columns[1].carrier == "x1"
+    assert check_pipeline(lambda a: list(a[:, 0]), x).status is Status.UNDECIDED
+    assert check_pipeline(lambda a: a[:, ::-1] > 3, x.astype(np.int16)).status is Status.UNDECIDED

@@ -1,0 +1,45 @@
+"""Which cuts are made: few calls, at the gaps; or those that were asked for."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from attnproof.causal.pipeline.budget import CALLS
+from attnproof.causal.pipeline.check import check_pipeline
+from attnproof.causal.verdict import Status
+from needs import need
+from pipeline_data import series
+
+pytestmark = pytest.mark.claim("T17")
+pd = need("pandas")
+
+
+def test_automatic_cuts_call_at_most_60_times_and_hit_the_gaps():
+    random = np.random.default_rng(0)
+    data = pd.DataFrame(random.normal(size=(20_000, 20)).cumsum(0), columns=[f"c{i}" for i in range(20)])
+    data.iloc[777, 3] = np.nan
+    calls = itertools.count()  # a list would be put back
+
+    def slow_bfill(d):
+        next(calls)
+        return d.bfill()
+
+    verdict = check_pipeline(slow_bfill, data)
+    made = next(calls)
+    assert made <= CALLS
+    assert verdict.details["calls"] == made
+    assert 777 in verdict.details["cuts"]
+    (leaking,) = [c for c in verdict.columns if c.status is Status.REFUTED]
+    assert (leaking.name, leaking.first_row, leaking.reach, leaking.carrier) == ("c3", 777, 1, "c3")
+    assert 50 < check_pipeline(lambda d: d.diff(), data).details["calls"] <= CALLS
+
+
+def test_chosen_cuts_are_the_cuts_that_run():
+    verdict = check_pipeline(lambda x: x.bfill(), series(), cuts=[0, 7])
+    assert verdict.status is Status.UNDECIDED
+    assert list(verdict.details["cuts"]) == [0, 7]
+    assert verdict.reasons[0] == (
+        "cut after row 0, row 7; that nothing was found there proves nothing for other cuts and other data"
+    )
