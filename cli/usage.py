@@ -41,6 +41,7 @@ def first_line(error: object) -> str:
 def in_options(options: Mapping[str, str]) -> Iterator[None]:
     """Errors of the functions below, told with options (`{"p": "--block"}`) in place of the functions' parameters.
 
+    >>> from attnproof.errors import ArgumentError
     >>> with in_options({"p": "--block"}):
     ...     raise ArgumentError("p", "does not fit", "pass p=1 or more", 0)
     Traceback (most recent call last):
