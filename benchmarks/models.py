@@ -73,7 +73,7 @@ def measure(what: str, size: dict[str, int]) -> dict[str, float]:
     if what == "forward":
         found["seconds"] = min(first, timed(forward))
     elif what == "abstract":
-        from attnproof.causal.model.check import trace
+        from attnproof.causal import trace
 
         seconds = timed(lambda: trace.run(model, (x,), sequence_axis=1))
         found |= {"seconds": seconds, "forward": min(first, timed(forward))}
@@ -136,7 +136,7 @@ def asdex_table() -> None:
         return
     import numpy as np
     import torch
-    from attnproof.causal.model.check import trace
+    from attnproof.causal import trace
 
     def head_jax(x: Any) -> Any:
         scores = jnp.where(jnp.tri(x.shape[0], dtype=bool), x @ x.T, -jnp.inf)

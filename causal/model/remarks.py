@@ -71,6 +71,8 @@ def _decoded(question: Question) -> Said:
 def vacuous(found: Reach, boundary: Boundary) -> list[str]:
     """Warnings about outputs that cannot see what they may: an over-masked model is causal and useless.
 
+    >>> from attnproof import Boundary
+    >>> from attnproof.causal.model.reach import Reach
     >>> earliest = latest = np.arange(3)
     >>> vacuous(Reach(earliest, latest, None), Boundary.prefix(3))
     ['warning: no output can depend on any position but its own, though the boundary allows the past']
