@@ -12,7 +12,7 @@ import typer
 
 from . import Format, FormatOption, accepted, app, judge
 from .modules import called, load, prints_aside
-from .usage import PICTURES, in_options, picture, shown, whole
+from .usage import PICTURES, in_options, number, picture, shown, whole
 
 OPTIONS = {
     "lengths": "--n",
@@ -22,6 +22,8 @@ OPTIONS = {
     "output_axis": "--output-axis",
     "vary": "--vary",
     "vocabulary": "--vocabulary",
+    "tries": "--tries",
+    "budget": "--budget",
 }
 """What the parameters of `check_model` are called here."""
 
@@ -53,6 +55,14 @@ def model_command(
     stored: Annotated[
         bool, typer.Option("--stored", help="Take the parameters as they are, not as any numbers.")
     ] = False,
+    tries: Annotated[
+        int | None,
+        typer.Option(parser=whole(1), metavar="COUNT", help="Most forwards in one search for a leak (1000)."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(parser=number, metavar="SECONDS", help="Search no longer than this; the verdict says so."),
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the picture here: .png, .svg, .pdf or .html.")] = None,
     output: FormatOption = Format.text,
     accept: Annotated[str | None, typer.Option(help="conditional, undecided or both: also exit with 0.")] = None,
@@ -80,6 +90,8 @@ def model_command(
                 vary=int(vary) if vary.lstrip("-").isdigit() else vary,
                 vocabulary=vocabulary,
                 parameters="stored" if stored else None,
+                tries=tries,
+                budget=budget,
             )
     if save is not None:
         from ..causal.model.picture import save as write

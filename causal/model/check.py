@@ -26,6 +26,7 @@ from .arguments import (
 from .decide import decide
 from .failure import failure_message
 from .finding import Finding, worst
+from .limits import Limits
 from .modules import modules_of, named_parameters
 from .program import Program
 from .question import Question
@@ -50,6 +51,8 @@ def check_model(
     vary: int | str = 0,
     vocabulary: int | None = None,
     rules: Sequence[Rule] = (),
+    tries: int | None = None,
+    budget: float | None = None,
 ) -> Verdict:
     """Prove or refute that no output of a PyTorch model depends on a position that the boundary forbids.
 
@@ -62,7 +65,8 @@ def check_model(
     `modes` are "eval" and "train" (dropout with a fixed seed). `lengths=(32, 96)` checks several lengths, with
     `make_input(n)` or the given sequence cut or repeated. Parameters count as any numbers by default;
     `parameters="stored"` takes them as they are. `vocabulary` bounds whole-number inputs (tokens); where the tokens go
-    straight into an embedding it is inferred. `rules` are `trace.Rule`s for operations of your own.
+    straight into an embedding it is inferred. `rules` are `trace.Rule`s for operations of your own. A search for a leak
+    takes at most `tries` forwards (1000), and ends after `budget` seconds where you name some; the verdict says so.
 
     Returns a `Verdict` (subject "model"): `PROVED`, `PROVED_IF` with conditions (finite masks, zeros among the
     parameters, values of the other inputs), `REFUTED` with a `ModelWitness` and the operation where the future enters,
@@ -82,6 +86,7 @@ def check_model(
     chosen = chosen_modes(modes)
     if parameters not in (None, "any", "stored"):
         raise ModelError("parameters", "is unknown", "use 'any' (the default) or 'stored'", parameters)
+    limits = Limits.of(tries, budget)
     axis = axis_of_positions(model, sequence_axis)
     findings = []
     for n, given in inputs_of_lengths(inputs, lengths, make_input, vary, axis):
@@ -92,7 +97,8 @@ def check_model(
             seen = program.observe(mode)
             about = resolved_boundary(boundary, program.n, seen.output.shape[0], seen.output_axis)
             bound = resolved_vocabulary(subject, vocabulary, seen.vocabulary)
-            question = Question(program.settled(seen), about, seen, mode, bound, parameters or "any", tuple(rules))
+            settled, which = program.settled(seen), parameters or "any"
+            question = Question(settled, about, seen, mode, bound, which, tuple(rules), limits)
             findings.append(decide(question))
     return _verdict(model, findings)
 

@@ -21,7 +21,7 @@ from .blame import Blame, blame_leak, corrected
 from .finding import Finding, Said
 from .proof import Attempt, Proof
 from .remarks import remarks, remedies
-from .replays import BREAKING_SCALES, Replayed, Replays
+from .replays import Replayed, Replays
 from .setting import ModelError
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def _proved(question: Question, best: Attempt, given: bool, replays: Replays) ->
     )
     said = Said(evidence=(evidence,), assumptions=proofs.assumptions(question, best))
     said += _conditions(question, best, given, replays)
-    replayed = replays.validate()
+    any_parameters = question.parameters == "any" == best.policy.parameters and not proofs.on_reads(best)
+    replayed = replays.validate(jitter=any_parameters and not best.masks)
     if replayed.witness is not None:
         said = replace(said, conditions=()) + replayed.said
         return _contradicted(question, best, said, replayed, replays)
@@ -76,19 +77,20 @@ def _proved(question: Question, best: Attempt, given: bool, replays: Replays) ->
 
 def _conditions(question: Question, best: Attempt, given: bool, replays: Replays) -> Said:
     """What the proof rests on, with an input that breaks it where one was found."""
-    conditions, notes = list(proofs.on_parameters(question, best)), []
+    conditions, beside = list(proofs.on_parameters(question, best)), Said()
     if conditions:
-        conditions[-1] = replace(conditions[-1], counterexample=replays.jittered())
+        jittered = replays.jittered()
+        conditions[-1] = replace(conditions[-1], counterexample=jittered.witness)
+        beside += jittered.said
     conditions += proofs.on_reads(best)
     conditions += [Condition(mask.text) for mask in best.masks]
     if best.masks:
         breaking = replays.breaking()
-        conditions[-1] = replace(conditions[-1], counterexample=breaking)
-        if breaking is None:
-            notes.append(f"no input up to {max(BREAKING_SCALES):g} times as large was found to break the finite mask")
+        conditions[-1] = replace(conditions[-1], counterexample=breaking.witness)
+        beside += breaking.said
     if given:
         conditions.append(Condition("the other inputs keep the values given (with arbitrary values it is open)"))
-    return Said(conditions=tuple(conditions), notes=tuple(notes))
+    return beside + Said(conditions=tuple(conditions))
 
 
 def _contradicted(question: Question, best: Attempt, said: Said, replayed: Replayed, replays: Replays) -> Finding:

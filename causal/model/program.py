@@ -6,7 +6,6 @@ input is taken away here: random numbers, training flags, buffers that a call re
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -37,7 +36,6 @@ class Seen:
     apart: bool
     writes_input: tuple[int, ...]
     writes_state: tuple[str, ...]
-    seconds: float
     vocabulary: int | None
 
 
@@ -151,10 +149,8 @@ class Program:
             given = leaves((positional, keywords))
             versions = [(i, t, t._version) for i, (_, t) in enumerate(given) if isinstance(t, torch.Tensor)]
             before = Snapshot(self.modules)
-            started = time.perf_counter()
             with uncompiled(), watch:
                 result = self.subject.model(*positional, **keywords)
-            seconds = time.perf_counter() - started
             state = before.changes()
             written = tuple(i for i, t, v in versions if t._version != v)
         if watch.steered and not apart:
@@ -172,7 +168,6 @@ class Program:
             apart=apart,
             writes_input=written,
             writes_state=tuple(state),
-            seconds=seconds,
             vocabulary=watch.vocabulary,
         )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from .limits import Limits
 from .setting import Setting
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ class Question:
     """A program under a boundary, in one mode: may any of its outputs depend on what the boundary forbids?
 
     `seen` is what a first run showed, `vocabulary` the number of tokens (None for numbers that are none); `parameters`
-    says whether a leak that needs other parameters counts ("any"), `rules` are the caller's own.
+    says whether a leak that needs other parameters counts ("any"), `rules` are the caller's own, `limits` bound
+    its searches.
     """
 
     program: Program
@@ -28,6 +30,7 @@ class Question:
     vocabulary: int | None = None
     parameters: Literal["any", "stored"] = "any"
     rules: tuple[Rule, ...] = ()
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def setting(self) -> Setting:

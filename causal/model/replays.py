@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..verdict import Evidence
 from .finding import Said
-from .search import JITTER, QUICK, ROUNDS, Round, Search, float64_runs
+from .limits import Limits
+from .search import CUTS, JITTER, QUICK, ROUNDS, Round, Search, float64_runs
 from .setting import ModelError, Setting
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from .witness import ModelWitness
 
 BREAKING_SCALES = (1e1, 1e3, 1e5, 1e7)  # inputs this much larger are tried against a finite mask
+BREAKING_TRIES = 32  # forwards, which are worth a counterexample of a condition
 FRESH = Round(seed=7)
 
 
@@ -41,12 +45,13 @@ class Replays:
     def __init__(self, question: Question) -> None:
         self.question = question
 
-    def search(self, suspects: np.ndarray | None = None, **bounds: Any) -> Search:
-        """A search under the question's boundary."""
+    def search(self, suspects: np.ndarray | None = None, *, limit: int = CUTS, limits: Limits | None = None) -> Search:
+        """A search under the question's boundary, and its limits unless others are named."""
         q = self.question
         return Search(
-            q.program, q.boundary, vocabulary=q.vocabulary, suspects=suspects, epsilon=q.seen.epsilon, **bounds
-        )
+            q.program, q.boundary, vocabulary=q.vocabulary, suspects=suspects, epsilon=q.seen.epsilon, limit=limit,
+            limits=limits or q.limits,
+        )  # fmt: skip
 
     @cached_property
     def _wide(self) -> str:
@@ -65,17 +70,23 @@ class Replays:
 
     # -- beside a proof ------------------------------------------------------------------------------------------
 
-    def validate(self) -> Replayed:
+    def validate(self, jitter: bool) -> Replayed:
         """Runs of the model itself on fresh inputs; with the witness where they contradict the proof.
 
-        Three forwards: a fresh input, the same with everything replaced after a cut in the middle, and the same with
-        only the first position replaced, which shows the outputs that do use the past.
+        Four forwards: a fresh input, the same with everything replaced after a cut in the middle and after the first,
+        and the same with only the first position replaced, which shows the outputs that do use the past. Two more with
+        `jitter`, for a proof that holds for any parameters: with other ones, before and after the cut in the middle.
         """
         started = time.perf_counter()
-        search = self.search(limit=1)
+        search = self.search(limit=2, limits=Limits())
+        setting, how = self.question.setting, (replace(FRESH, seed=8),)
         fresh = search.replaced(np.arange(self.question.boundary.n), FRESH)
-        found = search.find(self.question.setting, (replace(FRESH, seed=8),), base=fresh, middle=True)
+        found = search.find(setting, how, base=fresh, middle=True)
         probe = self._probe(search, fresh)
+        if found is None and jitter and any(True for m in self.question.program.modules for _ in m.parameters()):
+            search.limit = 1
+            with suppress(ModelError):  # the model may ask for the parameters that it has
+                found = search.find(replace(setting, jitter=JITTER), how, base=fresh, middle=True)
         tried = search.tried
         detail = f"{self.question.place}: {tried.forwards} runs of the model itself on fresh inputs"
         noise = tried.largest_rounding
@@ -95,37 +106,41 @@ class Replays:
         same = (y == after) | (torch.isnan(y) & torch.isnan(after))
         return {"position": 0, "moves": torch.nonzero(~same.all(dim=1)).reshape(-1).tolist()}
 
-    def jittered(self) -> ModelWitness | None:
+    def jittered(self) -> Replayed:
         """A leak that opens once the parameters move: the reason why their values matter."""
-        search = self.search()
-        try:
-            return search.find(self.finest(replace(self.question.setting, jitter=JITTER)), QUICK)
-        except ModelError:
-            return None
+        search, found = self.search(), None
+        with suppress(ModelError):
+            found = search.find(self.finest(replace(self.question.setting, jitter=JITTER)), QUICK)
+        if found is None and search.tried.stopped:
+            note = f"no jitter of the parameters was found to open a leak ({search.tried.describe()})"
+            return Replayed(Said(notes=(note,)))
+        return Replayed(Said(), found)
 
-    def breaking(self) -> ModelWitness | None:
+    def breaking(self) -> Replayed:
         """An input so large that it breaks a finite mask, where scaling can (normalised models shrug it off).
 
         The visible scores must become very negative, hence several draws, also of the parameters (which may be any
-        numbers); a slow model gets fewer.
+        numbers).
         """
+        search = self.search(limit=2, limits=self.question.limits.most(BREAKING_TRIES))
+        found = None
+        with suppress(ModelError):
+            found = next((w for w in self._enlarged(search) if w is not None or search.tried.stopped), None)
+        if found is not None:
+            return Replayed(Said(), found)
+        early = self.question.limits.reached(search.tried.forwards)
+        said = f"no input up to {max(BREAKING_SCALES):g} times as large was found to break the finite mask"
+        return Replayed(Said(notes=(f"{said} (stopped by {early})" if early else said,)))
+
+    def _enlarged(self, search: Search) -> Iterator[ModelWitness | None]:
+        """What larger and larger inputs show, with one draw of the parameters after the other."""
         q = self.question
-        if q.program.subject.is_discrete:
-            return None
-        search = self.search(limit=2, patience=2.0 + 2 * q.seen.seconds)
         everything = np.arange(q.boundary.n)
-        for seed in range(8):
+        for seed, scale in product(range(0 if q.program.subject.is_discrete else 8), BREAKING_SCALES):
             jitter = float(seed % 2 and q.parameters == "any")
             setting = replace(self.finest(q.setting), seed=seed, jitter=jitter)
-            for scale in BREAKING_SCALES:
-                how = Round(scale=scale, seed=seed)
-                try:
-                    found = search.find(setting, (how,), base=search.replaced(everything, how))
-                except ModelError:
-                    return None
-                if found is not None or search.tried.stopped_early:
-                    return found
-        return None
+            how = Round(scale=scale, seed=seed)
+            yield search.find(setting, (how,), base=search.replaced(everything, how))
 
     # -- in place of a proof -------------------------------------------------------------------------------------
 
@@ -139,7 +154,7 @@ class Replays:
             if witness is not None and setting.precision == "native" and not self.confirmed(witness, search):
                 rejected.append(f"{witness.describe()}, but in float64 it does not: rounding, or a kernel of its own")
                 witness = None
-            if witness is not None or search.tried.stopped_early:
+            if witness is not None or search.tried.stopped:
                 break
         tried, place, took = search.tried, self.question.place, time.perf_counter() - started
         if witness is None:

@@ -8,13 +8,13 @@ difference a thousand times larger is no rounding. Runs are made in float64 thro
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .limits import Limits
 from .setting import ModelError, Setting
 from .witness import BEYOND_ROUNDING, ModelWitness
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 JITTER = 0.1  # scale of the noise that opens gates which start at zero
 CUTS = 48  # sets of positions per round: every cut of a short sequence, a bisecting choice of a long one
-PATIENCE = 180.0  # seconds after which a search that found nothing stops and says so
 
 
 # -- the search ---------------------------------------------------------------------------------------------------
@@ -34,18 +33,21 @@ PATIENCE = 180.0  # seconds after which a search that found nothing stops and sa
 
 @dataclass(frozen=True)
 class Tried:
-    """What a search did: forwards, sets of positions, settings, and the largest change that rounding explains."""
+    """What a search did: forwards, sets of positions, settings, and the largest change that rounding explains.
+
+    `stopped` names the limit that ended it, "" when it came to its end.
+    """
 
     forwards: int = 0
     cuts: int = 0
     of_cuts: int = 0
     settings: tuple[str, ...] = ()
     largest_rounding: float = 0.0
-    stopped_early: bool = False
+    stopped: str = ""
 
     def describe(self) -> str:
         """A phrase: how many forwards at how many cuts, in which settings."""
-        early = f", stopped after {PATIENCE:.0f} s" if self.stopped_early else ""
+        early = f", stopped by {self.stopped}" if self.stopped else ""
         noise = f"; differences up to {self.largest_rounding:.1g} are rounding" if self.largest_rounding else ""
         settings = ", ".join(dict.fromkeys(self.settings)) or "as given"
         return f"{self.forwards} forwards at {self.cuts} of {self.of_cuts} cuts ({settings}){early}{noise}"
@@ -68,7 +70,7 @@ class Search:
     """Looks for a leak of `program` under `boundary`; `find` returns a witness or None, `tried` what was done so far.
 
     `suspects` is a boolean (queries, n) map of possible leaks, or None when everything forbidden is suspect. At most
-    `limit` sets of positions are tried in a round, and none after `patience` seconds.
+    `limit` sets of positions are tried in a round, and none once one of the `limits` is reached.
     """
 
     def __init__(
@@ -80,11 +82,11 @@ class Search:
         suspects: np.ndarray | None = None,
         epsilon: float = 2.0**-52,
         limit: int = CUTS,
-        patience: float = PATIENCE,
+        limits: Limits | None = None,
     ) -> None:
         self.program, self.boundary, self.vocabulary = program, boundary, vocabulary
         self.suspects, self.epsilon, self.limit = suspects, epsilon, limit
-        self.deadline = time.monotonic() + patience
+        self.limits = limits or Limits()
         self.tried = Tried()
         self._kept: tuple[Setting, Tensor, Tensor] | None = None
 
@@ -94,7 +96,7 @@ class Search:
         """Sets of positions and the queries that may see none of them, the most telling first.
 
         One set per distinct horizon that suspects something: all positions forbidden to it. Bisecting order, so that
-        a short search already covers the sequence; `middle` puts its ends last.
+        a short search already covers the sequence; `middle` begins with the middle and the first.
         """
         b = self.boundary
         rows = np.arange(b.queries)
@@ -104,7 +106,7 @@ class Search:
         found = []
         order = _bisecting(rows.tolist())
         if middle and len(order) > 2:
-            order = [*order[2:], *order[:2]]
+            order = [order[2], order[0], *order[3:], order[1]]
         for t in order:
             forbidden = np.flatnonzero(~b.allowed_row(t))
             key = forbidden.tobytes()
@@ -206,7 +208,7 @@ class Search:
     ) -> ModelWitness | None:
         """The first witness in this setting, or None; raises ModelError when the model does not run in it.
 
-        `base` replaces the given input; `middle` begins with the cut in the middle instead of the first.
+        `base` replaces the given input; `middle` begins with the cut in the middle, then the first.
         """
         self._note(settings=(*self.tried.settings, setting.describe() or "as given"))
         x = self.program.input if base is None else base
@@ -215,8 +217,8 @@ class Search:
             if how.scale != 1.0 and self.program.subject.is_discrete:
                 continue
             for count, (positions, blind) in enumerate(self._sets(how, middle)):
-                if time.monotonic() > self.deadline:
-                    self._note(stopped_early=True)
+                if stopped := self.limits.reached(self.tried.forwards):
+                    self._note(stopped=stopped)
                     return None
                 changed = self.replaced(positions, how, base)
                 moved = self._moved(y, self.run(changed, setting), blind)

@@ -94,6 +94,16 @@ def test_conditional_and_undecided_leave_with_3_unless_accepted(attnproof):
     assert attnproof("model", "my_models:routed", "--accept", "conditional,undecided")[0] == 0
 
 
+def test_limits_of_a_search_are_said_and_told_by_their_options(attnproof):
+    code, out, _ = attnproof("model", "my_models:routed", "--tries", "3")
+    assert code == 3
+    assert "stopped by tries = 3" in " ".join(out.split())
+    assert "stopped by budget" in " ".join(attnproof("model", "my_models:routed", "--budget", "1e-6")[1].split())
+    code, _, err = attnproof("model", "my_models:routed", "--budget", "0")
+    assert code == 2
+    assert "--budget 0" in err, err
+
+
 def test_json_modes_lengths_and_boundary(attnproof):
     code, out, _ = attnproof("model", "my_models:by_length", "--n", "4,6", "--mode", "eval,train", "--format", "json")
     data = json.loads(out)

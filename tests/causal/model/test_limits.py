@@ -1,0 +1,121 @@
+"""What ends a search for a leak is a count, or the seconds a caller names; and what the runs beside a proof look at."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import time
+
+import attnproof as ap
+import pytest
+from needs import need
+
+torch = need("torch")
+from attnproof.causal.model.trace import Rule
+from torch import nn
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def reversed_sum(x):
+    return x.flip(1).cumsum(1).flip(1)
+
+
+def opaque(x):
+    """Causal, and too wide for the abstract run: a leak is looked for in vain."""
+    mean = x.mean(1, keepdim=True)
+    return x + (mean - mean)
+
+
+# -- limits ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_machine_however_slow_finds_the_leak(monkeypatch):
+    hours = itertools.count(step=3600.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(hours))
+    monkeypatch.setattr(time, "perf_counter", lambda: next(hours))
+    assert ap.check_model(reversed_sum, torch.randn(1, 8, 4)).status.name == "REFUTED"
+
+
+def test_a_search_that_tries_end_says_so():
+    verdict = ap.check_model(opaque, torch.randn(1, 8, 4), tries=3)
+    assert verdict.status.name == "UNDECIDED"
+    assert any("stopped by tries = 3" in reason for reason in verdict.reasons), verdict.reasons
+    assert not any("stopped" in reason for reason in ap.check_model(opaque, torch.randn(1, 8, 4)).reasons)
+
+
+def test_a_search_that_the_budget_ends_says_so():
+    verdict = ap.check_model(opaque, torch.randn(1, 8, 4), budget=1e-6)
+    assert verdict.status.name == "UNDECIDED"
+    assert any("stopped by budget = 1e-06 seconds" in reason for reason in verdict.reasons), verdict.reasons
+
+
+def test_no_budget_is_too_short_for_a_proof():
+    assert ap.check_model(lambda x: x.cumsum(1), torch.randn(1, 8, 4), budget=1e-6, tries=1).status.name == "PROVED"
+
+
+@pytest.mark.parametrize(
+    ("limits", "sentence"),
+    [
+        ({"tries": 0}, "tries = 0 is no number of forwards; pass a whole number of at least 1"),
+        ({"tries": 2.5}, "tries = 2.5 is no number of forwards; pass a whole number of at least 1"),
+        ({"budget": 0}, "budget = 0 is no number of seconds; pass one above 0, or None for no limit"),
+        ({"budget": "1 s"}, "budget = '1 s' is no number of seconds; pass one above 0, or None for no limit"),
+    ],
+)
+def test_other_limits_are_one_sentence(limits, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        ap.check_model(reversed_sum, torch.randn(1, 8, 4), **limits)
+
+
+# -- the runs beside a proof, held against rules that are wrong -------------------------------------------------------
+
+
+@torch.library.custom_op("attnproof_limits::neighbour", mutates_args=())
+def neighbour(x: torch.Tensor) -> torch.Tensor:
+    """The second position is added to the first."""
+    y = x.clone()
+    y[:, 0] += x[:, 1]
+    return y
+
+
+@torch.library.custom_op("attnproof_limits::gated", mutates_args=())
+def gated(x: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
+    """Everything is added everywhere, times a gate."""
+    return x + gate * x.flip(1)
+
+
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return gated(x, self.gate)
+
+
+WRONG = [Rule(("attnproof_limits::neighbour", "attnproof_limits::gated"), lambda call: call["x"].shadow)]
+
+
+def test_a_rule_that_is_wrong_at_the_first_cut_is_contradicted():
+    verdict = ap.check_model(neighbour, torch.randn(1, 8, 4), rules=WRONG)
+    assert verdict.status.name == "REFUTED", verdict
+    assert (verdict.witness.query, verdict.witness.position) == (0, 1)
+    assert any("the abstract run claims otherwise" in reason for reason in verdict.reasons)
+
+
+def test_a_rule_that_is_wrong_for_other_parameters_is_contradicted():
+    verdict = ap.check_model(Gated(), torch.randn(1, 8, 4), rules=WRONG)
+    assert verdict.status.name == "REFUTED", verdict
+    assert verdict.witness.setting.jitter
+    assert ap.check_model(Gated(), torch.randn(1, 8, 4), rules=WRONG, parameters="stored").status.name == "PROVED"
+
+
+def test_six_forwards_beside_a_proof_four_of_them_with_the_parameters_given():
+    verdict = ap.check_model(nn.GRU(4, 4, batch_first=True), torch.randn(1, 8, 4))
+    assert any("6 runs of the model itself" in e.detail for e in verdict.evidence), verdict.evidence
+    verdict = ap.check_model(lambda x: x.cumsum(1), torch.randn(1, 8, 4))
+    assert any("4 runs of the model itself" in e.detail for e in verdict.evidence), verdict.evidence
