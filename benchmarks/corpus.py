@@ -53,6 +53,7 @@ def judge(name: str) -> dict[str, Any]:
     verdict = ap.check_model(
         case.run,
         case.x,
+        sequence_axis=1,
         output_axis=case.output_axis,
         boundary=ap.Boundary.prefix(n, queries=case.queries),
         modes=(mode,),

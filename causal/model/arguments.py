@@ -8,6 +8,7 @@ from typing import Any
 
 from ...errors import ArgumentTypeError
 from ..boundary import Boundary, Misfit
+from .modules import modules_of
 from .setting import MODES, ModelError, need_torch
 from .trace.subject import Subject
 
@@ -29,26 +30,35 @@ def chosen_modes(modes: Sequence[str]) -> list[str]:
 
 
 def axis_of_positions(model: Any, given: int | None) -> int:
-    """The axis that holds positions, 1 where nothing was said; ModelError where the module says otherwise."""
-    if given is None and _positions_first(model):
+    """The axis that holds positions, 1 where nothing was said; ModelError where a layer in the model says otherwise."""
+    if given is not None:
+        return given
+    found = _positions_first(model)
+    if found is not None:
+        whose, layer = found
+        holder = f"{whose} holds {layer}, which" if layer else whose
         raise ModelError(
-            type(model).__name__,
+            holder,
             "takes positions along axis 0 (batch_first=False)",
-            "pass sequence_axis=0, or 1 if you do mean the batch",
+            "pass sequence_axis=0, or 1 if you do mean the batch"
+            if not layer
+            else "pass sequence_axis=0, or 1 if the input has its positions there",
             mentions=("sequence_axis",),
         )
-    return 1 if given is None else given
+    return 1
 
 
-def _positions_first(module: Any) -> bool | None:
-    """Whether a module of PyTorch's takes (positions, batch, …); None where it does not say, or is somebody's own."""
-    if not type(module).__module__.startswith("torch.nn."):
-        return None
-    batch_first = getattr(module, "batch_first", None)
-    if batch_first is not None:
-        return not batch_first
-    said = (_positions_first(child) for child in module.children())
-    return next((answer for answer in said if answer is not None), None)
+def _positions_first(model: Any) -> tuple[str, str] | None:
+    """The module in which a layer takes (positions, batch, …), and that layer where the module is one's own."""
+    for top in modules_of(model):
+        layers = [(p, m) for p, m in top.named_modules() if getattr(m, "batch_first", None) is False]
+        if not layers:
+            continue
+        if type(top).__module__.startswith("torch.nn."):
+            return type(top).__name__, ""
+        path, layer = min(layers, key=lambda found: found[0].count("."))  # the outermost: it holds the others
+        return type(top).__name__, f"{type(layer).__name__} {path!r}" if path else ""
+    return None
 
 
 def inputs_of_lengths(

@@ -30,6 +30,7 @@ from .limits import Limits
 from .modules import modules_of, named_parameters
 from .program import Program
 from .question import Question
+from .remarks import reads_no_other
 from .setting import ModelError, need_torch
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ def check_model(
 
     `model` is an `nn.Module` or any callable over tensors; `inputs` are its positional inputs, a last mapping is passed
     as keywords. The input `vary` (index or keyword) is the sequence: its `sequence_axis` holds n positions (1, unless
-    said otherwise; a module of PyTorch's with `batch_first=False` must be told), and the first floating output's
-    `output_axis` (default: the same) holds the queries. `boundary` is None (prefix), a `Boundary`, a text such as
-    "strict" or "lag:2", or a function of n.
+    said otherwise; it must be named where a layer has `batch_first=False` or no position reads another), and the first
+    floating output's `output_axis` (default: the same) holds the queries. `boundary` is None (prefix), a `Boundary`, a
+    text such as "strict" or "lag:2", or a function of n.
 
     `modes` are "eval" and "train" (dropout with a fixed seed). `lengths=(32, 96)` checks several lengths, with
     `make_input(n)` or the given sequence cut or repeated. Parameters count as any numbers by default;
@@ -100,7 +101,15 @@ def check_model(
             settled, which = program.settled(seen), parameters or "any"
             question = Question(settled, about, seen, mode, bound, which, tuple(rules), limits)
             findings.append(decide(question))
-    return _verdict(model, findings)
+    alone = works_alone(findings)
+    if alone and sequence_axis is None:
+        raise ModelError(
+            "sequence_axis",
+            f"was not named, and along axis {axis} of input {vary} no output depends on a position but its own",
+            "name the axis of the positions (sequence_axis=1 if the model does work position by position)",
+            mentions=("sequence_axis",),
+        )
+    return _verdict(model, findings, alone)
 
 
 def assert_causal(
@@ -127,10 +136,16 @@ def assert_causal(
         raise type(error)(verdict, failure_message(verdict)) from None
 
 
+def works_alone(findings: Sequence[Finding]) -> bool:
+    """Whether every run that could tell proves that no position reads another."""
+    told = [reads_no_other(f) for f in findings]
+    return worst([f.status for f in findings]) in (Status.PROVED, Status.PROVED_IF) and any(told) and False not in told
+
+
 # -- the verdict --------------------------------------------------------------------------------------------------
 
 
-def _verdict(model: Callable[..., Any], findings: Sequence[Finding]) -> Verdict:
+def _verdict(model: Callable[..., Any], findings: Sequence[Finding], alone: bool) -> Verdict:
     status = worst([f.status for f in findings])
     shown = next(f for f in findings if f.status is status)
     several = len(findings) > 1
@@ -143,9 +158,10 @@ def _verdict(model: Callable[..., Any], findings: Sequence[Finding]) -> Verdict:
     reasons += [tagged(r, t) for f, r in zip(findings, runs, strict=True) for t in f.said.notes]
     name, boundary = _name(model), shown.question.boundary
     of_runs = ", ".join(run.replace(",", "") for run in runs)
+    about = f"{name} ({of_runs})" if several else f"{name} over {shown.question.program.n} positions"
     return Verdict(
         subject="model",
-        about=f"{name} ({of_runs})" if several else f"{name} over {shown.question.program.n} positions",
+        about=f"{about}; no position reads another" if alone else about,
         status=status,
         evidence=tuple(e for f in findings for e in f.said.evidence),
         assumptions=tuple(dict.fromkeys(a for f in findings for a in f.said.assumptions)),

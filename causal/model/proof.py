@@ -145,6 +145,11 @@ def on_parameters(question: Question, best: Attempt) -> tuple[Condition, ...]:
     return tuple(Condition(text) for text in said or ["the parameters keep their stored values"])
 
 
+def on_others(question: Question, best: Attempt) -> bool:
+    """Whether it rests on the values of the other inputs."""
+    return best.policy.others == "given" and others_matter(question)
+
+
 def on_reads(best: Attempt) -> tuple[Condition, ...]:
     """The condition on what the program read out of parameters and random draws, when any parameters will do."""
     read = [r.operation for r in best.trace.reads if r.source == "parameters"]

@@ -11,6 +11,7 @@ from ..spans import shown
 from ..verdict import Evidence, Status
 from .decoding import decode
 from .finding import Finding, Said
+from .proof import on_others, on_parameters
 from .setting import ModelError
 from .witness import BEYOND_ROUNDING
 
@@ -98,6 +99,24 @@ def vacuous(found: Reach, boundary: Boundary) -> list[str]:
         if lag.size and lag.min() > 0:
             notes.append(f"warning: no output can depend on the last {int(lag.min())} positions that it may use")
     return notes
+
+
+def reads_no_other(found: Finding) -> bool | None:
+    """Whether a proof shows that no output depends on a position but its own, which over a batch proves nothing.
+
+    None where that says nothing: a single position, no proof by a run, or a boundary that allows no other. A proof that
+    rests on zeros, on finite masks or on other inputs knows of positions that are read but for those.
+    """
+    attempt, boundary = found.attempt, found.question.boundary
+    if attempt is None or boundary.n < 2 or boundary.stands is None:
+        return None
+    stands = np.asarray(boundary.stands)
+    if not any(boundary.allowed_row(t)[: stands[t]].any() for t in range(boundary.queries)):
+        return None
+    if attempt.masks or on_parameters(found.question, attempt) or on_others(found.question, attempt):
+        return False
+    earliest, latest = attempt.reach.earliest, attempt.reach.latest
+    return bool(((latest < 0) | ((earliest == stands) & (latest == stands))).all())
 
 
 EXPERTS = (

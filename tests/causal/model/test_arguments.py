@@ -30,6 +30,20 @@ def growing(x):
 
 GIVEN = torch.randn(1, 8, 4, generator=torch.Generator().manual_seed(3))
 
+
+class Holding(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+def first_of(layer):
+    return lambda x: layer(x)[0]
+
+
 BAD = {
     "no such axis": (
         lambda: ap.check_model(nn.Linear(4, 4), x(), sequence_axis=3),
@@ -49,6 +63,24 @@ BAD = {
     "positions first within": (
         lambda: ap.check_model(nn.Sequential(nn.Linear(4, 4), nn.LSTM(4, 4)), torch.randn(8, 2, 4)),
         "Sequential takes positions along axis 0 .batch_first=False.",
+    ),
+    "positions first in a module of one's own": (
+        lambda: ap.check_model(Holding(nn.TransformerEncoderLayer(16, 2, 32)), torch.randn(10, 3, 16)),
+        "Holding holds MultiheadAttention .inner.self_attn., which takes positions along axis 0 .batch_first=False.; "
+        "pass sequence_axis=0, or 1 if the input has its positions there",
+    ),
+    "positions first behind a function": (
+        lambda: ap.assert_causal(first_of(nn.LSTM(4, 4, bidirectional=True)), torch.randn(10, 3, 4)),
+        "LSTM takes positions along axis 0 .batch_first=False.",
+    ),
+    "no position reads another": (
+        lambda: ap.assert_causal(lambda x: x.flip(0).cumsum(0), torch.randn(10, 3, 4)),
+        "sequence_axis was not named, and along axis 1 of input 0 no output depends on a position but its own; name "
+        "the axis of the positions .sequence_axis=1 if the model does work position by position.",
+    ),
+    "nothing is read, in every length": (
+        lambda: ap.check_model(lambda x: torch.zeros_like(x), x(), lengths=(1, 4)),
+        "no output depends on a position but its own",
     ),
     "make_input given as an input": (
         lambda: ap.check_model(nn.Linear(4, 4), lambda n: x(n), lengths=(3, 5)),
@@ -238,3 +270,30 @@ def test_parameters_modes_and_defaults_are_untouched():
     assert all(m.training for m in model.modules())
     assert torch.get_default_dtype() is torch.float32
     assert torch.is_grad_enabled()
+
+
+# -- the axis of positions ----------------------------------------------------------------------------------------
+
+
+def test_a_named_axis_gives_the_verdict_and_says_that_no_position_reads_another():
+    verdict = ap.check_model(nn.Linear(4, 4), x(), sequence_axis=1)
+    assert verdict.headline() == "PROVED: Linear over 8 positions; no position reads another"
+    both = ap.check_model(nn.Linear(4, 4), x(), sequence_axis=1, modes=("eval", "train"))
+    assert both.headline().endswith("; no position reads another")
+    over_batch = ap.check_model(Holding(nn.TransformerEncoderLayer(4, 2, 8)), torch.randn(8, 3, 4), sequence_axis=1)
+    assert "no position reads another" in over_batch.headline()
+    along = ap.check_model(Holding(nn.TransformerEncoderLayer(4, 2, 8)), torch.randn(8, 3, 4), sequence_axis=0)
+    assert along.status.name == "REFUTED"
+
+
+def test_one_length_that_is_shorter_than_a_dilation_is_no_reason_to_refuse():
+    """Over 3 positions, a lag of 4 shows nothing of the past; over 8 it does."""
+    lag = nn.Conv1d(4, 4, 2, dilation=4, padding=4)
+    verdict = ap.check_model(lambda x: lag(x.mT)[..., :-4].mT, x(), lengths=(3, 8))
+    assert verdict.status.name == "PROVED"
+    assert "reads another" not in verdict.headline()
+
+
+def test_a_boundary_that_allows_no_other_position_is_kept_by_reading_none():
+    verdict = ap.check_model(nn.Linear(4, 4), x(), boundary=ap.Boundary.documents([1] * 8))
+    assert verdict.status.name == "PROVED"

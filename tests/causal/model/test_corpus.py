@@ -49,6 +49,7 @@ def check(name):
         return ap.check_model(
             case.run,
             case.x,
+            sequence_axis=1,
             output_axis=case.output_axis,
             boundary=ap.Boundary.prefix(case.x.shape[1], queries=case.queries),
             modes=("train" if case.model.training else "eval",),

@@ -99,7 +99,7 @@ def test_a_value_that_leaves_the_tensors_is_never_proved(name):
 
 @pytest.mark.parametrize("literal", [torch.tensor, torch.as_tensor, torch.FloatTensor, torch.Tensor])
 def test_numbers_from_python_stay_constants(literal):
-    verdict = ap.check_model(lambda x: x * literal([0.0, 2.0])[1], torch.randn(1, N, 2))
+    verdict = ap.check_model(lambda x: x * literal([0.0, 2.0])[1], torch.randn(1, N, 2), sequence_axis=1)
     assert verdict.status.name == "PROVED"
 
 
@@ -167,7 +167,7 @@ class ReadsItsGate(torch.nn.Module):
 
 
 def test_a_parameter_read_as_a_number_is_a_condition():
-    verdict = ap.check_model(ReadsItsGate(), torch.randn(1, 4, 1))
+    verdict = ap.check_model(ReadsItsGate(), torch.randn(1, 4, 1), sequence_axis=1)
     assert verdict.status.name == "PROVED_IF"
     assert (
         "parameters and random draws that the program reads as numbers stay as they are" in verdict.conditions[0].text

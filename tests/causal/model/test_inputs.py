@@ -83,7 +83,7 @@ DRAWS = {
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_each_element_is_drawn_from_a_stream_of_its_own(name):
-    verdict = ap.check_model(DRAWS[name], torch.randn(1, N, 2), modes=("train",))
+    verdict = ap.check_model(DRAWS[name], torch.randn(1, N, 2), sequence_axis=1, modes=("train",))
     assert verdict.status.name == "PROVED", verdict
     assert any("has a stream of its own" in a for a in verdict.assumptions)
     assert all(e.ok is not False for e in verdict.evidence)
@@ -154,10 +154,10 @@ def test_experts_by_groups_stay_open_with_a_remedy():
 
     x = torch.randn(1, N, 4)
     torch.testing.assert_close(experts(x), gathered(x))
-    verdict = ap.check_model(experts, x)
+    verdict = ap.check_model(experts, x, sequence_axis=1)
     assert verdict.status.name == "UNDECIDED"
     assert any("experts_implementation='batched_mm'" in r for r in verdict.reasons)
-    assert ap.check_model(gathered, x).status.name == "PROVED"
+    assert ap.check_model(gathered, x, sequence_axis=1).status.name == "PROVED"
 
 
 # -- other inputs inside structures -------------------------------------------------------------------------------
@@ -235,7 +235,9 @@ def test_a_leak_through_a_structure_is_found(kind):
     def gated(x, held):
         return x + get(held)[1] * x.flip(1)
 
-    verdict = ap.check_model(gated, torch.randn(1, N, 2), HELD[kind](torch.ones(1, N, 2), torch.ones(1, N, 2)), {})
+    verdict = ap.check_model(
+        gated, torch.randn(1, N, 2), HELD[kind](torch.ones(1, N, 2), torch.ones(1, N, 2)), {}, sequence_axis=1
+    )
     assert verdict.status.name == "REFUTED"
     assert verdict.witness.replay()
 
@@ -248,7 +250,7 @@ def test_what_is_written_inside_a_structure_does_not_reach_the_caller(kind):
         return x + a
 
     a, b = torch.ones(1, N, 2), torch.zeros(1, N, 2)
-    verdict = ap.check_model(counting, torch.randn(1, N, 2), HELD[kind](a, b), {})
+    verdict = ap.check_model(counting, torch.randn(1, N, 2), HELD[kind](a, b), {}, sequence_axis=1)
     assert verdict.status.name == "PROVED"
     assert not b.any()
     assert any("writes into its input 2" in r for r in verdict.reasons)
@@ -265,7 +267,9 @@ def test_the_hash_counts_tensors_inside_structures():
     x = torch.randn(1, N, 2)
 
     def hashed(value):
-        return ap.check_model(lambda x, p: x + p.first, x, Pair(torch.full((1, N, 2), value), 0)).input_hash
+        return ap.check_model(
+            lambda x, p: x + p.first, x, Pair(torch.full((1, N, 2), value), 0), sequence_axis=1
+        ).input_hash
 
     assert hashed(1.0) == hashed(1.0) != hashed(2.0)
 

@@ -96,7 +96,7 @@ def stack(names, table):
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(sorted(CAUSAL)), min_size=1, max_size=4))
 def test_causal_stacks_are_proved(names):
-    verdict = ap.check_model(stack(names, CAUSAL), torch.randn(1, N, D))
+    verdict = ap.check_model(stack(names, CAUSAL), torch.randn(1, N, D), sequence_axis=1)
     wanted = "PROVED_IF" if "finite" in names else "PROVED"
     assert verdict.status.name == wanted, verdict
 
