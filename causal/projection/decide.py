@@ -204,6 +204,7 @@ def up_to(verdict: Verdict, bound: LeakBound, tolerance: float, witness: Project
     return replace(
         verdict,
         status=Status.PROVED_IF,
+        claims=(*verdict.claims, "T19"),
         leak_bound=bound,
         conditions=(*verdict.conditions, Condition(text, witness)),
         reasons=(*verdict.reasons, *exact),

@@ -24,7 +24,7 @@ from attnproof.symbolic import attention, cost, prefix, rank, softmax
 from attnproof.symbolic.derivation import Lemma
 from sympy import Matrix, Rational
 
-MINE = [f"T{i}" for i in (*range(1, 16), 18)]
+MINE = [f"T{i}" for i in (*range(1, 16), 18, 19)]
 
 
 def by_claim(values):
@@ -60,7 +60,7 @@ def test_checks_on_arrays_hold(name, n):
 
 
 def test_the_register_is_complete_and_in_order():
-    assert list(registry()) == [f"T{i}" for i in range(1, 19)]
+    assert list(registry()) == [f"T{i}" for i in range(1, 20)]
     for claim in registry().values():
         assert claim.title
         assert claim.source
@@ -138,8 +138,9 @@ t01, t02, t03, t04, t05, t06 = map(
 t07, t08, t09, t10, t11 = map(
     module, ("t07_no_relative_error", "t08_retention", "t09_cost", "t10_support", "t11_exact")
 )
-t12, t13, t14, t15, t18 = map(
-    module, ("t12_witness", "t13_largest_mask", "t14_freshness", "t15_composition", "t18_two_axes")
+t12, t13, t14, t15, t18, t19 = map(
+    module,
+    ("t12_witness", "t13_largest_mask", "t14_freshness", "t15_composition", "t18_two_axes", "t19_leak_size"),
 )
 double = after(lambda x: 2 * x)
 more = after(lambda x: x + 1)
@@ -220,6 +221,10 @@ MUTATIONS: list[tuple[str, str, Any, str, Any]] = [
     ("T15", "times", t15, "times", instead(lambda a, d: tuple(tuple(True for _ in a) for _ in d))),
     ("T18", "features first", t18, "features_then_sequence", instead(lambda e, x, w, o, b: e * (x * w))),
     ("T18", "sequence first", t18, "sequence_then_features", instead(lambda e, x, w, o, b: e * (x * w))),
+    ("T19", "split", t19, "by_old_values", double),
+    ("T19", "steepness", softmax, "two_slot_step", double),
+    ("T19", "bound", t19, "bound", after(lambda x: x / 2)),
+    ("T19", "one position", t19, "at_once", after(lambda pair: (pair[0] * 2, pair[1]))),
 ]  # fmt: skip
 
 

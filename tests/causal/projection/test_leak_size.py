@@ -14,7 +14,7 @@ from heads import cases, fractions, heads, one_query
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.claim("T12")
+pytestmark = pytest.mark.claim("T19")
 
 
 def by_definition(E, F, visible, boundary):
@@ -56,12 +56,12 @@ def test_every_way_to_the_bound_against_the_definition(case):
             continue
         found = bound.values, bound.keys
         assert all(mine >= true for mine, true in zip(found, exact, strict=True)), (name, found, exact)
-        if name == "extremes" or max(found) == np.inf:
+        subnormal = any(0 < abs(x) < 1e-200 for x in (*E.ravel(), *F.ravel()))  # rounded up by a whole unit
+        if name == "extremes" or max(found) == np.inf or subnormal:
             continue
         room = 1 if name == "pairs" else 4  # each distance at most twice too large
-        tiny = Fraction(2) ** -1060
-        assert Fraction(bound.values) <= exact[0] * (1 + Fraction(1, 10**12)) + tiny
-        assert Fraction(bound.keys) <= room * exact[1] * (1 + Fraction(1, 10**12)) + tiny
+        assert Fraction(bound.values) <= exact[0] * (1 + Fraction(1, 10**12))
+        assert Fraction(bound.keys) <= room * exact[1] * (1 + Fraction(1, 10**12))
 
 
 @given(heads(), st.integers(0, 2**32 - 1))
