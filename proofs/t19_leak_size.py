@@ -100,7 +100,7 @@ def derive() -> Derivation:
                 latex=r"\left|\sum_s w'_s(F_J\Delta v)_s\right|\le\max_s|(F_J\Delta v)_s|",
             ),
             derivation.positive(
-                "moving scores by δ multiplies the odds of a set A of slots at most T/m-fold: T = e^{max δ}, m = e^{min δ}",
+                "moving scores by δ multiplies the odds of a set A of slots by at most e^{max δ}/e^{min δ} = T/m",
                 most * odds_a * (least + beta) * odds_b - (most - alpha) * odds_a * least * odds_b,
                 "P and Q are the weights of A and of the rest; P grows by a mean of e^δ, T − α, Q by another, m + β",
                 relation=">=",

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class Distances:
         self._apart = _zeros(entries, (0, 0))
         self._cost = 0
 
-    def largest(self, slots: np.ndarray, positions: np.ndarray) -> object:
+    def largest(self, slots: np.ndarray, positions: np.ndarray) -> Any:
         """The largest distance of two of the slots over the positions, a boolean (n,); at most twice that if costly."""
         kept = np.isin(slots, self._slots).all() and not (self._done & ~positions).any()
         known = self._slots if kept else np.union1d(self._slots, slots)
@@ -97,7 +98,7 @@ class Distances:
         among = np.searchsorted(known, slots)
         return self._apart[np.ix_(among, among)].max(initial=0)
 
-    def _from_one_row(self, slots: np.ndarray, columns: np.ndarray) -> object:
+    def _from_one_row(self, slots: np.ndarray, columns: np.ndarray) -> Any:
         """The triangle inequality through the first row, and through 0: the two largest distances together."""
         first, size = _zeros(self._entries, len(slots)), _zeros(self._entries, len(slots))
         for block in _strips(self._entries, slots, columns):
@@ -110,11 +111,11 @@ def _zeros(entries: Entries, shape: int | tuple[int, int]) -> np.ndarray:
     return np.zeros(shape, object if entries.is_exact else np.float64)
 
 
-def _two_largest(sizes: np.ndarray) -> object:
+def _two_largest(sizes: np.ndarray) -> Any:
     return np.sort(sizes)[-2:].sum()
 
 
-def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan, Scan]) -> tuple[float, object, object]:
+def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan, Scan]) -> tuple[float, Any, Any]:
     """At least max_s Σ_J |F[s, j]| and the two distances, from the extremes of whole blocks."""
     (size, _), (_, tilt) = (_of_blocks(scan, question, forbidden) for scan in reversed(scans))
     spread = _of_blocks(scans[1], question, np.ones(len(forbidden), bool))[1]
@@ -136,19 +137,22 @@ def _of_blocks(scan: Scan, question: Question, positions: np.ndarray) -> tuple[f
     return float(sizes.max(initial=0)), float(min(ranges, np.sort(sizes)[-2:].sum()))
 
 
-def _product(tilt: object, spread: object, n: int) -> float:
+def _product(tilt: Any, spread: Any, n: int) -> float:
     """¼ · tilt · spread, rounded up, with room for the rounding of n differences and their sum in each."""
     if not tilt or not spread:
         return 0.0
-    return _up(0.25 * _up(tilt, n + 2) * _up(spread, n + 2), 4)
+    sides = _up(tilt, n + 2), _up(spread, n + 2)
+    if math.inf in sides:
+        return math.inf
+    return _up(Fraction(sides[0]) * Fraction(sides[1]) / 4, 0)  # in floats a quarter of a tiny number may be 0
 
 
-def _up(x: object, roundings: int) -> float:
+def _up(x: Any, roundings: int) -> float:
     """A float that is at least x, even if x went through so many roundings to nearest."""
     try:
-        near = float(x)  # type: ignore[arg-type]
+        near = float(x)
     except OverflowError:
         return math.inf
     if roundings == 0:
-        return near if near >= x else math.nextafter(near, math.inf)  # type: ignore[operator]
+        return near if near >= x else math.nextafter(near, math.inf)
     return math.nextafter(near * (1 + (roundings + 1) * 2.0**-52), math.inf)

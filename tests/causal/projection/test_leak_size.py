@@ -151,3 +151,10 @@ def test_masks_that_share_their_rows_share_one_table(monkeypatch):
     assert shared == check_projection(F, visible=visible).leak_bound
     exact = by_definition(F, F, visible, Boundary.prefix(40))
     assert exact[1] <= Fraction(shared.keys) <= exact[1] * (1 + Fraction(1, 10**12))
+
+
+def test_a_quarter_of_a_tiny_number_is_not_zero():
+    """The smallest float and 1e30: a quarter of the one, rounded, is 0, and their product is not."""
+    E, F = np.array([[0, 0], [0, 5e-324]]), np.array([[1.0, 0], [1e30, 0]])
+    bound = check_projection(F, E, layout="slots-first").leak_bound
+    assert Fraction(bound.keys) >= Fraction(5e-324) * Fraction(1e30) / 4 > 0
