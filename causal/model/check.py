@@ -94,8 +94,7 @@ def check_model(
         subject = subject_of(model, given, vary, axis, output_axis)
         length_as_asked(subject, n, boundary)
         for mode in chosen:
-            program = Program.of(subject)
-            seen = program.observe(mode)
+            program, seen = Program.of(subject).acquainted(mode)
             about = resolved_boundary(boundary, program.n, seen.output.shape[0], seen.output_axis)
             bound = resolved_vocabulary(subject, vocabulary, seen.vocabulary)
             settled, which = program.settled(seen), parameters or "any"

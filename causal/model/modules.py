@@ -1,76 +1,32 @@
-"""What a model is made of and what steers it: modules, their modes, random numbers."""
+"""What a model is made of and what steers it: modules, their parameters, random numbers."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
-from types import FunctionType, MethodType
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .reachable import reachable
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
-DEEPEST = 4  # steps from the callable to a module
-
-
 def modules_of(model: Any) -> list[nn.Module]:
-    """The `nn.Module`s that a callable reaches, those inside others left out: itself, or what `parts` leads to."""
+    """The `nn.Module`s that a callable reaches, those inside others left out."""
     import torch
 
-    found: dict[int, torch.nn.Module] = {}
-    seen: set[int] = set()
-
-    def visit(value: Any, depth: int) -> None:
-        if id(value) in seen or depth > DEEPEST:
-            return
-        seen.add(id(value))
-        if isinstance(value, torch.nn.Module):
-            found[id(value)] = value
-            return
-        for part in parts(value):
-            visit(part, depth + 1)
-
-    visit(model, 0)
-    for name in ("model", "__self__"):  # what only asking shows: a property, the owner of a method that is not Python's
-        visit(getattr(model, name, None), 1)
-    inner = {id(m) for top in found.values() for m in top.modules() if m is not top}
-    return [m for key, m in found.items() if key not in inner]
-
-
-def parts(value: Any) -> Iterator[Any]:
-    """What a callable, or a plain container in it, holds: owners, partials, closures, defaults, globals, attributes."""
-    if isinstance(value, MethodType):
-        yield from (value.__self__, value.__func__)
-    elif isinstance(value, partial):
-        yield from (value.func, *value.args, *value.keywords.values())
-    elif isinstance(value, FunctionType):
-        yield from _parts_of_function(value)
-    elif isinstance(value, (list, tuple)):
-        yield from value
-    elif isinstance(value, dict):
-        yield from list(value.values())
-    elif callable(value) and hasattr(value, "__dict__") and not isinstance(value, type):
-        yield from list(vars(value).values())
-
-
-def _parts_of_function(function: FunctionType) -> Iterator[Any]:
-    from torch import nn
-
-    for cell in function.__closure__ or ():
-        with suppress(ValueError):  # an empty cell
-            yield cell.cell_contents
-    yield from (*(function.__defaults__ or ()), *vars(function).values())
-    named = (function.__globals__.get(name) for name in function.__code__.co_names)
-    for part in named:
-        if isinstance(part, (nn.Module, FunctionType)):
-            yield part
-        elif isinstance(part, (list, tuple)):  # of modules; what else lies in the globals is not the function's own
-            yield from (item for item in part if isinstance(item, nn.Module))
+    tops: list[torch.nn.Module] = []
+    covered: set[int] = set()
+    for module in reachable(model):
+        if issubclass(type(module), torch.nn.Module) and id(module) not in covered:
+            tops.append(module)
+            covered.update(id(m) for m in module.modules())
+    inner = {id(m) for top in tops for m in top.modules() if m is not top}
+    return [m for m in tops if id(m) not in inner]
 
 
 def named_parameters(modules: Sequence[nn.Module]) -> dict[str, Tensor]:
@@ -80,21 +36,6 @@ def named_parameters(modules: Sequence[nn.Module]) -> dict[str, Tensor]:
         prefix = "" if len(modules) == 1 else f"{i}:"
         found.update({prefix + name: p for name, p in module.named_parameters()})
     return found
-
-
-@contextmanager
-def in_mode(modules: Sequence[nn.Module], mode: str) -> Iterator[None]:
-    """Every module in the mode; each one's own flag comes back afterwards."""
-    flags = [(m, m.training) for top in modules for m in top.modules()]
-    try:
-        for top in modules:
-            if any(m.training != (mode == "train") for m in top.modules()):
-                with suppress(NotImplementedError):  # exported programs have their mode built in
-                    top.train(mode == "train")
-        yield
-    finally:
-        for module, flag in flags:
-            module.training = flag
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from . import draws
-from .modules import in_mode, modules_of, seeded
+from .modes import Strangers, fixed_modes, in_mode
+from .modules import modules_of, seeded
 from .precision import in_float64, parameters_as, uncompiled, wider
 from .restore import Snapshot, restored
 from .setting import AS_GIVEN, ModelError, Setting
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from .trace.subject import Subject
+
+MOST_ACQUAINTANCES = 8  # runs in which modules may turn up that nothing showed before
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Seen:
     writes_input: tuple[int, ...]
     writes_state: tuple[str, ...]
     vocabulary: int | None
+    strangers: tuple[nn.Module, ...] = ()
+    fixed_modes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,8 +57,23 @@ class Program:
 
     @classmethod
     def of(cls, subject: Subject) -> Program:
-        """The program with the modules that are found in closures, bound methods, partials, globals and attributes."""
-        return cls(subject, tuple(modules_of(subject.model)))
+        """The program with the modules that its model reaches, and those that a run was seen to use."""
+        return cls(subject, (*modules_of(subject.model), *subject.strangers))
+
+    def acquainted(self, mode: str = "eval") -> tuple[Program, Seen]:
+        """The program with every module that a run of it uses, and what a run showed once all were in the mode."""
+        program, seen = self, self.observe(mode)
+        for _ in range(MOST_ACQUAINTANCES):
+            if not seen.strangers:
+                return program, seen
+            met = (*program.subject.strangers, *seen.strangers)
+            program = replace(program, subject=replace(self.subject, strangers=met), modules=(*self.modules, *met))
+            seen = program.observe(mode)
+        raise ModelError(
+            "the model",
+            f"runs a {type(seen.strangers[0]).__name__} that it was not seen to reach, and another one in every run",
+            "pass the module that holds it",
+        )
 
     def settled(self, seen: Seen) -> Program:
         """The program whose output is the one that a run showed, its axis counted from the front."""
@@ -149,8 +169,9 @@ class Program:
             given = leaves((positional, keywords))
             versions = [(i, t, t._version) for i, (_, t) in enumerate(given) if isinstance(t, torch.Tensor)]
             before = Snapshot(self.modules)
-            with uncompiled(), watch:
+            with uncompiled(), Strangers(self.modules, mode) as strangers, watch:
                 result = self.subject.model(*positional, **keywords)
+            fixed = tuple(fixed_modes(self.modules))
             state = before.changes()
             written = tuple(i for i, t, v in versions if t._version != v)
         if watch.steered and not apart:
@@ -169,6 +190,8 @@ class Program:
             writes_input=written,
             writes_state=tuple(state),
             vocabulary=watch.vocabulary,
+            strangers=tuple(strangers.met),
+            fixed_modes=fixed,
         )
 
 

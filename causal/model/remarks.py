@@ -38,6 +38,9 @@ def remarks(found: Finding) -> Said:
 def _writes(seen: Seen) -> list[str]:
     """What a call writes into, and which of its outputs nobody looked at."""
     notes = []
+    if seen.fixed_modes:
+        names = _few(seen.fixed_modes)
+        notes.append(f"the mode of {names} is built in (exported, traced or frozen): it ran as it was made")
     if seen.writes_input:
         which = ", ".join(map(str, seen.writes_input))
         notes.append(f"the model writes into its input {which}; every run got a copy")

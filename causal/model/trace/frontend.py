@@ -46,7 +46,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Flow | None =
     """See `attnproof.causal.model.trace.run`."""
     chosen = _chosen(subject)
     order = _order(ranks, chosen.shape[subject.sequence_axis])
-    modules = modules_of(subject.model)
+    modules = [*modules_of(subject.model), *subject.strangers]
     places = Places([("", module) for module in modules])
     last = int(order.max(initial=0))
     ledger = Ledger(places, last)

@@ -13,7 +13,8 @@ class Subject:
 
     `model` is any callable over tensors, `inputs` are its positional inputs and `keywords` its others. `vary` is the
     index or the keyword of the varied input, whose `sequence_axis` holds the positions; the output's `output_axis`
-    holds the queries.
+    holds the queries. `strangers` are modules that a run of the model was seen to use, though nothing shows it to reach
+    them.
     """
 
     model: Callable[..., Any]
@@ -22,6 +23,7 @@ class Subject:
     vary: int | str = 0
     sequence_axis: int = 1
     output_axis: int = 1
+    strangers: tuple[Any, ...] = ()
 
     @property
     def input(self) -> Any:
