@@ -14,7 +14,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 from ..symbolic.precision import precision
 from .arrays import has_leading, host_values, over_leading
 from .exact import exact_matrix, exact_rows
-from .spectrum import mixing_spectrum
+from .spectrum import relative_spectrum
 
 if TYPE_CHECKING:
     from ..aliases import ArrayLike
@@ -36,7 +36,7 @@ def mixing_rank(B: ArrayLike, F: ArrayLike, rtol: float | None = None) -> Any:
     """
     if rtol is not None and not rtol >= 0:
         raise ValueError(f"rtol = {rtol} is no tolerance; pass a number of at least 0")
-    values = mixing_spectrum(B, F).values
+    values = relative_spectrum(B, F).values
     xp = compat.array_namespace(values)
     tolerance = max(B.shape[-2], F.shape[-1]) * xp.finfo(values.dtype).eps if rtol is None else rtol
     return xp.sum(xp.astype(values > tolerance * values[..., :1], xp.int32), axis=-1)

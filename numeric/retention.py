@@ -15,7 +15,7 @@ from .arrays import blocks as slices
 from .arrays import has_leading, over_leading, read, rows_per_block
 from .enclosure import singular_values
 from .exact import exact_matrix
-from .spectrum import Factor, factor, thin
+from .spectrum import Factor, factor, scaled, thin
 
 if TYPE_CHECKING:
     from ..aliases import ArrayLike
@@ -49,7 +49,8 @@ def leverage(F: ArrayLike, rtol: float | None = None) -> Leverage:
     whose singular value is at most `rtol` (n times the precision unless given) times the largest count as absent.
 
     Peak memory: about twice F beside it. A Dask array is factored chunk by chunk, then each chunk solved against the
-    triangle. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does.
+    triangle. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does,
+    and ValueError for entries so near the end of their float type that the factorisation overflows.
 
     >>> import numpy as np
     >>> leverage(np.array([[0.5, 0.5, 0], [0, 0, 1]])).values.round(12).tolist()
@@ -58,10 +59,10 @@ def leverage(F: ArrayLike, rtol: float | None = None) -> Leverage:
     xp, (F,) = read(SHAPES, F=F)
     tolerance = _tolerance(xp, F, rtol)
     if not compat.is_dask_array(F):
-        Q, f = thin(xp.matrix_transpose(F))
+        Q, f = thin(xp.matrix_transpose(F), "F")
         core = _core(tolerance, f)
         return Leverage(_row_squares(Q, core.left), core.rank, core.error)
-    core = blocks.call(partial(_core, tolerance), factor(F, -1))
+    core = blocks.call(partial(_core, tolerance), factor(F, -1, "F"))
     parts = [blocks.call(_chunk_leverage, chunk, core) for chunk in blocks.split(F, -1)]
     lead = F.shape[:-2]
     values = blocks.join(parts, -1, [(*lead, size) for size in blocks.lengths(F, -1)], F.dtype, F)
@@ -82,10 +83,10 @@ def span_retention(F: ArrayLike, start: int, stop: int, rtol: float | None = Non
     check_span(start, stop, F.shape[-1])
     tolerance = _tolerance(xp, F, rtol)
     if not compat.is_dask_array(F):
-        Q, f = thin(xp.matrix_transpose(F))
+        Q, f = thin(xp.matrix_transpose(F), "F")
         core = _core(tolerance, f)
         return Retention(_span_values(xp.matmul(Q[..., start:stop, :], core.left)), core.error)
-    core = blocks.call(partial(_core, tolerance), factor(F, -1))
+    core = blocks.call(partial(_core, tolerance), factor(F, -1, "F"))
     task = blocks.call(_chunk_span, blocks.whole(F[..., :, start:stop]), core)
     lead = F.shape[:-2]
     return Retention(blocks.array(task, (*lead, stop - start), F.dtype, F), blocks.array(core[3], lead, F.dtype, F))
@@ -93,9 +94,10 @@ def span_retention(F: ArrayLike, start: int, stop: int, rtol: float | None = Non
 
 class _Core(NamedTuple):
     left: ArrayLike  # (r, r): the left singular vectors of the triangle, absent directions zeroed
-    right: ArrayLike  # (r, r): the right ones over their singular values, absent directions zeroed
+    right: ArrayLike  # (r, r): the right ones over their singular values, absent directions zeroed; for F / unit
     rank: ArrayLike
     error: ArrayLike
+    unit: ArrayLike  # (…, 1): the size of F, so that no quotient overflows
 
 
 def _tolerance(xp: Any, F: ArrayLike, rtol: float | None) -> float:
@@ -119,6 +121,7 @@ def check_span(start: int, stop: int, n: int) -> None:
 
 def _core(tolerance: float, f: Factor) -> _Core:
     xp = compat.array_namespace(f.R)
+    f, unit = scaled(xp, f)
     U, s, Vh = xp.linalg.svd(f.R, full_matrices=False)
     kept = s > tolerance * s[..., :1]
     zero, one = xp.zeros_like(s), xp.ones_like(s)
@@ -129,7 +132,7 @@ def _core(tolerance: float, f: Factor) -> _Core:
     moved = 2 * perturbed * xp.max(keep / safe, axis=-1) + f.defect
     error = xp.where(moved < 1, moved, xp.ones_like(moved))
     right = xp.matrix_transpose(Vh) * (keep / safe)[..., None, :]
-    return _Core(U * keep[..., None, :], right, xp.sum(xp.astype(kept, xp.int64), axis=-1), error)
+    return _Core(U * keep[..., None, :], right, xp.sum(xp.astype(kept, xp.int64), axis=-1), error, unit)
 
 
 def _row_squares(X: ArrayLike, Y: ArrayLike) -> ArrayLike:
@@ -148,12 +151,12 @@ def _at_most_one(xp: Any, x: ArrayLike) -> ArrayLike:
 
 
 def _chunk_leverage(F: ArrayLike, core: _Core) -> ArrayLike:
-    return _row_squares(compat.array_namespace(F).matrix_transpose(F), core.right)
+    return _row_squares(compat.array_namespace(F).matrix_transpose(F / core.unit[..., None]), core.right)
 
 
 def _chunk_span(F: ArrayLike, core: _Core) -> ArrayLike:
     xp = compat.array_namespace(F)
-    return _span_values(xp.matmul(xp.matrix_transpose(F), core.right))
+    return _span_values(xp.matmul(xp.matrix_transpose(F / core.unit[..., None]), core.right))
 
 
 def _span_values(rows: ArrayLike) -> ArrayLike:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import array_api_compat as compat
+import numpy as np
 
 from . import blocks
-from .arrays import CHUNK_BYTES, is_traced, itemsize, read, rows_per_block
+from .arrays import CHUNK_BYTES, has_values, is_traced, itemsize, read, rows_per_block
 from .arrays import blocks as slices
 from .attention import broadcast_lead
 
@@ -46,20 +47,36 @@ def mixing_spectrum(B: ArrayLike, F: ArrayLike) -> Spectrum:
     of the small SVD and the departure of Q_B, Q_F from orthogonality.
 
     Peak memory: about twice the larger input beside both. A Dask array is factored chunk by chunk of positions and only
-    triangles travel. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does.
+    triangles travel. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does,
+    and ValueError for entries so near the end of their float type that a factorisation overflows.
 
     >>> import numpy as np
     >>> B, F = np.array([[2.0], [0], [0]]), np.array([[0.0, 3, 0]])
     >>> mixing_spectrum(B, F).values.round(12).tolist()
     [6.0]
     """
+    return _spectrum_of(B, F, _spectrum)
+
+
+def relative_spectrum(B: ArrayLike, F: ArrayLike) -> Spectrum:
+    """`mixing_spectrum` up to a positive factor, with largest values of about 1: it does not overflow or underflow.
+
+    >>> import numpy as np
+    >>> relative_spectrum(np.array([[1e-200]]), np.array([[1e-200]])).values.tolist()
+    [1.0]
+    """
+    return _spectrum_of(B, F, _relative)
+
+
+def _spectrum_of(B: ArrayLike, F: ArrayLike, function: Callable[[Factor, Factor], Spectrum]) -> Spectrum:
     _, (B, F) = read(SHAPES, B=B, F=F)
+    factors = factor(B, -2, "B"), factor(F, -1, "F")
     if compat.is_dask_array(B) or compat.is_dask_array(F):
-        task = blocks.call(_spectrum, factor(B, -2), factor(F, -1))
+        task = blocks.call(function, *factors)
         shape = (*broadcast_lead(B, F), min(B.shape[-2], B.shape[-1]))
         lazy = B if compat.is_dask_array(B) else F
         return Spectrum(*(blocks.array(part, shape, B.dtype, lazy) for part in (task[0], task[1])))
-    return _spectrum(factor(B, -2), factor(F, -1))
+    return function(*factors)
 
 
 def mixing_row_sums(B: ArrayLike, F: ArrayLike) -> ArrayLike:
@@ -144,28 +161,36 @@ def _least(parts: Sequence[Coefficient]) -> Coefficient:
 # -- thin QR with residuals, whole or chunk by chunk ------------------------------------------------------------------
 
 
-def factor(X: ArrayLike, axis: int) -> Any:
+def factor(X: ArrayLike, axis: int, name: str) -> Any:
     """The `Factor` of X with its long axis `axis` (−2, or −1 for a transposed X); a task where X is a Dask array.
 
     On Dask: QR of each chunk, then of the stacked triangles, as a tree (TSQR); residuals and defects add up.
     """
-    parts = [blocks.call(partial(_factor, axis), chunk) for chunk in blocks.split(X, axis)]
-    return parts[0] if len(parts) == 1 else blocks.merge(_stack, parts)
+    parts = [blocks.call(partial(_factor, axis, name), chunk) for chunk in blocks.split(X, axis)]
+    return parts[0] if len(parts) == 1 else blocks.merge(partial(_stack, name), parts)
 
 
-def _factor(axis: int, X: ArrayLike) -> Factor:
-    return thin(X if axis == -2 else compat.array_namespace(X).matrix_transpose(X))[1]
+def _factor(axis: int, name: str, X: ArrayLike) -> Factor:
+    return thin(X if axis == -2 else compat.array_namespace(X).matrix_transpose(X), name)[1]
 
 
-def thin(X: ArrayLike) -> tuple[Any, Factor]:
-    """The thin QR of a tall array in memory: Q, and the `Factor` that measures it."""
+def thin(X: ArrayLike, name: str) -> tuple[Any, Factor]:
+    """The thin QR of a tall array in memory: Q, and the `Factor` that measures it; ValueError where it overflows."""
     xp = compat.array_namespace(X)
-    Q, R = xp.linalg.qr(X)
-    parts = [
-        norm(xp, xp.matmul(Q[..., rows, :], R) - X[..., rows, :])
-        for rows in slices(X.shape[-2], rows_per_block(X, X.shape[-1]))
-    ]
-    return Q, Factor(R, _together(xp, parts), orthogonality_defect(xp, Q))
+    with np.errstate(over="ignore", invalid="ignore"):
+        Q, R = xp.linalg.qr(X)
+        parts = [
+            norm(xp, xp.matmul(Q[..., rows, :], R) - X[..., rows, :])
+            for rows in slices(X.shape[-2], rows_per_block(X, X.shape[-1]))
+        ]
+        found = Factor(R, _together(xp, parts), orthogonality_defect(xp, Q))
+    if has_values(X) and not all(bool(xp.all(xp.isfinite(part))) for part in found):
+        largest = float(xp.max(xp.abs(X)))
+        raise ValueError(
+            f"{name} has entries up to {largest:.4g}, whose squares and sums overflow in {X.dtype}; scale it, for "
+            f"instance {name} * 2.0**-64"
+        )
+    return Q, found
 
 
 def orthogonality_defect(xp: Any, Q: ArrayLike) -> Any:
@@ -188,12 +213,12 @@ def _together(xp: Any, norms: Sequence[Any]) -> ArrayLike:
     return norms[0] if len(norms) == 1 else norm(xp, xp.stack(list(norms), axis=-1)[..., None, :])
 
 
-def _stack(parts: Sequence[Factor]) -> Factor:
+def _stack(name: str, parts: Sequence[Factor]) -> Factor:
     """The factor of the stacked rows: their triangles stacked and factored again."""
     if len(parts) == 1:
         return parts[0]
     xp = compat.array_namespace(parts[0].R)
-    _, top = thin(xp.concat([p.R for p in parts], axis=-2))
+    _, top = thin(xp.concat([p.R for p in parts], axis=-2), name)
     residual, defect = _together(xp, [p.residual for p in parts]), parts[0].defect
     for p in parts[1:]:
         defect = xp.maximum(defect, p.defect)
@@ -201,10 +226,15 @@ def _stack(parts: Sequence[Factor]) -> Factor:
 
 
 def _spectrum(b: Factor, f: Factor) -> Spectrum:
+    xp = compat.array_namespace(b.R, f.R)
+    found, scale_b, scale_f = _relative(b, f), scaled(xp, b)[1], scaled(xp, f)[1]
+    return Spectrum(*(part * scale_b * scale_f for part in found))
+
+
+def _relative(b: Factor, f: Factor) -> Spectrum:
     """The singular values from both triangles, each brought to about 1 so that no product overflows on the way."""
     xp = compat.array_namespace(b.R, f.R)
-    b, scale_b = _scaled(xp, b)
-    f, scale_f = _scaled(xp, f)
+    b, f = scaled(xp, b)[0], scaled(xp, f)[0]
     core = xp.matmul(b.R, xp.matrix_transpose(f.R))
     U, s, Vh = xp.linalg.svd(core, full_matrices=False)
     size_b, size_f = norm(xp, b.R), norm(xp, f.R)
@@ -217,11 +247,11 @@ def _spectrum(b: Factor, f: Factor) -> Spectrum:
     )
     stretch = b.defect + f.defect + orthogonality_defect(xp, U) + orthogonality_defect(xp, xp.matrix_transpose(Vh))
     error = absolute[..., None] + stretch[..., None] * s
-    return Spectrum(s * scale_b * scale_f, error * scale_b * scale_f)
+    return Spectrum(s, error)
 
 
-def _scaled(xp: Any, f: Factor) -> tuple[Factor, Any]:
-    """The factor of X over its size, and that size, shape (…, 1), 1 for a zero matrix."""
-    size = norm(xp, f.R)
+def scaled(xp: Any, f: Factor) -> tuple[Factor, Any]:
+    """The factor of X over the largest entry of its triangle, and that entry, shape (…, 1), 1 for a zero matrix."""
+    size = xp.max(xp.abs(f.R), axis=(-2, -1))  # the norm might overflow
     unit = xp.where(size > 0, size, xp.ones_like(size))
     return Factor(f.R / unit[..., None, None], f.residual / unit, f.defect), unit[..., None]

@@ -296,7 +296,9 @@ def _is_sympy(x: Any) -> bool:
 
 def _taken(data: Any, axis: int, index: Any, where: str) -> Any:
     """Rows (axis 0) or columns (axis 1) in the array's own library; a contiguous run is a slice and copies nothing."""
-    if not isinstance(index, slice):
+    if isinstance(index, slice):
+        index = slice(*index.indices(int(data.shape[axis])))  # the standard lets no slice reach past the end
+    else:
         index = np.asarray(index, np.int64)
         if index.size and np.array_equal(index, np.arange(index[0], index[0] + index.size)):
             index = slice(int(index[0]), int(index[0]) + index.size)

@@ -5,9 +5,11 @@ import pytest
 from attnproof.numeric import arrays
 from attnproof.numeric.precision import context, matrix
 from attnproof.numeric.rank import mixing_rank
+from attnproof.numeric.retention import leverage, span_retention
 from attnproof.numeric.spectrum import mixing_row_sums, mixing_spectrum, most_negative_coefficient
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from needs import need
 
 pytestmark = pytest.mark.claim("T3", "T4")
 
@@ -120,3 +122,48 @@ def test_the_error_holds_at_scales_whose_squares_leave_the_floats(one, other, dt
     exact = mp.svd_r(matrix(mp, B) * matrix(mp, F), compute_uv=False)
     for value, error, true in zip(found.values.tolist(), found.error.tolist(), exact, strict=False):
         assert abs(value - true) <= error <= 1e-4 * one * other
+
+
+def at_the_end(dtype, top):
+    """Rows of a small projection times a number near an end of the float type."""
+    return (np.array([[0.5, 0.5, 0], [0, 0, 1]]) * top).astype(dtype), np.eye(2, dtype=dtype)
+
+
+@pytest.mark.filterwarnings("error")
+def test_entries_whose_sums_overflow_are_refused_by_name():
+    """They used to give rank 0, NaN and a LinAlgError."""
+    F, eye = at_the_end(np.float64, 1.5e308)
+    said = (
+        r"F has entries up to 1\.5e\+308, whose squares and sums overflow in float64; scale it, for instance F \* 2\.0"
+    )
+    for refused in (
+        lambda: mixing_spectrum(eye, F),
+        lambda: mixing_rank(eye, F),
+        lambda: leverage(F),
+        lambda: span_retention(F, 0, 2),
+    ):
+        with pytest.raises(ValueError, match=said):
+            refused()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("dtype", "top"), [(np.float64, 1.5e308 * 2.0**-64), (np.float64, 1e-308), (np.float32, 3e38), (np.float32, 1e-38)]
+)
+def test_what_has_no_size_is_right_at_both_ends(dtype, top):
+    F, eye = at_the_end(dtype, top)
+    assert int(mixing_rank(eye, F)) == int(mixing_rank(F.T, np.eye(2, 3, dtype=dtype))) == 2
+    assert np.allclose(leverage(F).values, [0.5, 0.5, 1])
+    assert np.allclose(span_retention(F, 0, 2).values, [1, 0])
+    assert np.allclose(mixing_spectrum(eye, F).values / top, [1, 0.5**0.5])
+    dask = need("dask.array")
+    lazy = dask.from_array(F, chunks=(2, 2))
+    assert np.allclose(leverage(lazy).values.compute(), [0.5, 0.5, 1])
+    assert np.allclose(span_retention(lazy, 0, 2).values.compute(), [1, 0])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_a_rank_does_not_depend_on_the_size_of_the_product(scale):
+    """1e-400 is 0 and 1e400 infinite as floats; a rank asks for ratios alone."""
+    B, F = np.eye(2) * scale, np.array([[0.5, 0.5, 0], [0, 0, 1]]) * scale
+    assert int(mixing_rank(B, F)) == 2

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from attnproof import Boundary, check_projection, largest_safe_mask
+from attnproof import Boundary, check_projection, largest_safe_mask, nearest_safe_projection
 from attnproof.causal.projection.entries import Entries, exact, read
 from attnproof.causal.projection.support import BLOCK, NEVER, NOTHING, scan_all, supports
 from hypothesis import given, settings
@@ -391,3 +391,12 @@ def test_entries_know_where_the_user_wrote_them():
     assert isinstance(entries, Entries)
     assert entries.place(1, 3) == "E[3, 1]"
     assert entries.block([0], [1, 3]).shape == (1, 2)
+
+
+def test_slices_end_where_the_array_ends():
+    """The standard leaves a slice past the end undefined, and array_api_strict raises an IndexError."""
+    strict = need("array_api_strict")
+    F, relation = strict.asarray([[1.0, 0.0, 0.0]]), Boundary.relation(np.ones((1, 3), bool))
+    assert check_projection(F, boundary=relation).status.name == "PROVED"
+    near = nearest_safe_projection(F, visible=np.ones((1, 1), bool), boundary=relation)
+    assert np.asarray(near).tolist() == [[1.0, 0.0, 0.0]]
