@@ -36,29 +36,18 @@ def install() -> None:
 
 def judge(name: str) -> dict[str, Any]:
     """One case, checked: plain data."""
-    import attnproof as ap
     import torch
     from cases.models import load
 
     torch.set_num_threads(1)
     case = load(name)
-    n = case.x.shape[1]
-    mode = "train" if case.model.training else "eval"
     with torch.no_grad():
         case.run(case.x.clone())
         started = time.perf_counter()
         case.run(case.x.clone())
         forward = time.perf_counter() - started
     started = time.perf_counter()
-    verdict = ap.check_model(
-        case.run,
-        case.x,
-        sequence_axis=1,
-        output_axis=case.output_axis,
-        boundary=ap.Boundary.prefix(n, queries=case.queries),
-        modes=(mode,),
-        vocabulary=case.tokens,
-    )
+    verdict = case.check()
     seconds = time.perf_counter() - started
     blame = verdict.details["blame"]
     return {

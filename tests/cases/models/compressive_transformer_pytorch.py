@@ -1,56 +1,18 @@
-"""compressive-transformer-pytorch 0.4.0: models whose verdict is known (models.csv)."""
+"""compressive-transformer-pytorch 0.4.0."""
 
 import torch
-from cases.models import case
+from cases.models import first_output, tokens
 from compressive_transformer_pytorch import CompressiveTransformer
 
+SMALL = {"num_tokens": 50, "dim": 32, "depth": 2, "heads": 4, "cmem_len": 8, "cmem_ratio": 4}
+WHOLE = SMALL | {"seq_len": 32, "mem_len": 32}
 
-@case(n=32, tokens=50)
-def compressive(dtype):
-    model = CompressiveTransformer(
-        num_tokens=50, dim=32, seq_len=32, depth=2, heads=4, mem_len=32, cmem_len=8, cmem_ratio=4
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)[0]
-
-    return model, run
+compressive = tokens(lambda: CompressiveTransformer(**WHOLE), first_output)
+compressive_nogru = tokens(lambda: CompressiveTransformer(**WHOLE, gru_gated_residual=False, ff_glu=True), first_output)
 
 
-@case(n=32, tokens=50)
-def compressive_mem(dtype):
-    """Two segments of 16 chained through memory."""
-    model = CompressiveTransformer(
-        num_tokens=50, dim=32, seq_len=16, depth=2, heads=4, mem_len=16, cmem_len=8, cmem_ratio=4
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        o1, m, _ = model(x[:, :16])
-        o2, m, _ = model(x[:, 16:], memories=m)
-        return torch.cat((o1, o2), 1)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def compressive_nogru(dtype):
-    model = CompressiveTransformer(
-        num_tokens=50,
-        dim=32,
-        seq_len=32,
-        depth=2,
-        heads=4,
-        mem_len=32,
-        cmem_len=8,
-        cmem_ratio=4,
-        gru_gated_residual=False,
-        ff_glu=True,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)[0]
-
-    return model, run
+@tokens(lambda: CompressiveTransformer(**SMALL, seq_len=16, mem_len=16)).run_by
+def compressive_mem(model, x):
+    before, memories, _ = model(x[:, :16])
+    after, _, _ = model(x[:, 16:], memories=memories)
+    return torch.cat((before, after), 1)

@@ -1,92 +1,14 @@
-"""hourglass-transformer-pytorch 0.0.6: models whose verdict is known (models.csv)."""
+"""hourglass-transformer-pytorch 0.0.6."""
 
-from cases.models import case
+from cases.models import tokens
 from hourglass_transformer_pytorch import HourglassTransformerLM
 
+SMALL = {"num_tokens": 50, "dim": 32, "max_seq_len": 32, "heads": 4, "dim_head": 8}
+TWO = SMALL | {"depth": (1, 2, 1), "shorten_factor": 4}
+NESTED = SMALL | {"depth": (1, (1, 1, 1), 1), "shorten_factor": (2, 4)}
 
-@case(n=32, tokens=50)
-def hourglass_causal(dtype):
-    model = HourglassTransformerLM(
-        num_tokens=50, dim=32, max_seq_len=32, heads=4, dim_head=8, depth=(1, 2, 1), shorten_factor=4, causal=True
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def hourglass_causal_linear(dtype):
-    model = HourglassTransformerLM(
-        num_tokens=50,
-        dim=32,
-        max_seq_len=32,
-        heads=4,
-        dim_head=8,
-        depth=(1, 2, 1),
-        shorten_factor=4,
-        updown_sample_type="linear",
-        causal=True,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def hourglass_causal_nested(dtype):
-    model = HourglassTransformerLM(
-        num_tokens=50,
-        dim=32,
-        max_seq_len=32,
-        heads=4,
-        dim_head=8,
-        depth=(1, (1, 1, 1), 1),
-        shorten_factor=(2, 4),
-        causal=True,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def hourglass_causal_noresample(dtype):
-    model = HourglassTransformerLM(
-        num_tokens=50,
-        dim=32,
-        max_seq_len=32,
-        heads=4,
-        dim_head=8,
-        depth=(1, 2, 1),
-        shorten_factor=4,
-        causal=True,
-        attn_resampling=False,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def hourglass_off(dtype):
-    model = HourglassTransformerLM(
-        num_tokens=50, dim=32, max_seq_len=32, heads=4, dim_head=8, depth=(1, 2, 1), shorten_factor=4, causal=False
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
+hourglass_causal = tokens(lambda: HourglassTransformerLM(**TWO, causal=True))
+hourglass_causal_linear = tokens(lambda: HourglassTransformerLM(**TWO, causal=True, updown_sample_type="linear"))
+hourglass_causal_nested = tokens(lambda: HourglassTransformerLM(**NESTED, causal=True))
+hourglass_causal_noresample = tokens(lambda: HourglassTransformerLM(**TWO, causal=True, attn_resampling=False))
+hourglass_off = tokens(lambda: HourglassTransformerLM(**TWO, causal=False))

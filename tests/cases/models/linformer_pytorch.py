@@ -1,250 +1,38 @@
-"""linformer-pytorch 0.19.3: models whose verdict is known (models.csv)."""
+"""linformer-pytorch 0.19.3."""
 
 import torch
-from cases.models import case
+from cases.models import tokens
 from linformer_pytorch import LinformerEncDec, LinformerLM
 
-
-@case(n=32, tokens=50)
-def linformer_pytorch_causal_conv(dtype):
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=8,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=True,
-        method="convolution",
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
+SIZES = {"num_tokens": 50, "input_size": 32, "channels": 32, "dim_ff": 64, "nhead": 4, "depth": 2}
+NO_DROPOUT = {"dropout": 0.0, "dropout_ff": 0.0, "dropout_tokens": 0.0}
+SMALL = SIZES | NO_DROPOUT | {"dim_k": 8}
+SIDE = {"num_tokens": 50, "input_size": 32, "channels": 32, "dim_k": 8, "full_attention": True}
+SIDES = {f"{side}_{name}": value for side in ("enc", "dec") for name, value in SIDE.items()}
 
 
-@case(n=32, tokens=50)
-def linformer_pytorch_causal_fullattn(dtype):
-    """Causal=True, full_attention=True."""
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=8,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=True,
-        full_attention=True,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
+def beside_embeddings(model, x, embeddings):
+    return model(x, embeddings=embeddings)
 
 
-@case(n=32, tokens=50)
-def linformer_pytorch_causal_fullk(dtype):
-    """Causal=True, dim_k == input_size."""
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=32,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=True,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
+def decoded(model, x, source):
+    return model(source, x)
 
 
-@case(n=32, tokens=50)
-def linformer_pytorch_causal_k8(dtype):
-    """Causal=True, low-rank E/F projections mix all positions before the mask."""
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=8,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=True,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
+def decoder(**options):
+    recipe = tokens(lambda: LinformerLM(**SMALL, causal=True, decoder_mode=True, **options), beside_embeddings)
+    return recipe.beside(embeddings=lambda dtype: torch.randn(1, 32, 32, dtype=dtype))
 
 
-@case(n=32, tokens=50)
-def linformer_pytorch_causal_noparams(dtype):
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=8,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=True,
-        method="no_params",
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def linformer_pytorch_decoder_causal(dtype):
-    """Decoder_mode=True + causal=True: the self-attention gets mask None (causal_enc only if not decoder_mode)."""
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=8,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=True,
-        decoder_mode=True,
-    )
-    mem = torch.randn(1, 32, 32, dtype=dtype)
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x, embeddings=mem)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def linformer_pytorch_decoder_causal_fullattn(dtype):
-    """Even with full_attention the decoder self-attention is unmasked."""
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=8,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=True,
-        decoder_mode=True,
-        full_attention=True,
-    )
-    mem = torch.randn(1, 32, 32, dtype=dtype)
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x, embeddings=mem)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def linformer_pytorch_encdec_fullattn(dtype):
-    """Decoder input varied, source fixed; decoder hard-codes causal=True."""
-    model = LinformerEncDec(
-        enc_num_tokens=50,
-        enc_input_size=32,
-        enc_channels=32,
-        dec_num_tokens=50,
-        dec_input_size=32,
-        dec_channels=32,
-        enc_dim_k=8,
-        dec_dim_k=8,
-        dec_full_attention=True,
-        enc_full_attention=True,
-    )
-    src = torch.randint(0, 50, (1, 32))
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(src, x)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def linformer_pytorch_fullattn_off(dtype):
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=8,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=False,
-        full_attention=True,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
-
-
-@case(n=32, tokens=50)
-def linformer_pytorch_off(dtype):
-    model = LinformerLM(
-        num_tokens=50,
-        input_size=32,
-        channels=32,
-        dim_k=8,
-        dim_ff=64,
-        nhead=4,
-        depth=2,
-        dropout=0.0,
-        dropout_ff=0.0,
-        dropout_tokens=0.0,
-        causal=False,
-    )
-    model = model.eval().to(dtype)
-
-    def run(x):
-        return model(x)
-
-    return model, run
+linformer_pytorch_causal_conv = tokens(lambda: LinformerLM(**SMALL, causal=True, method="convolution"))
+linformer_pytorch_causal_fullattn = tokens(lambda: LinformerLM(**SMALL, causal=True, full_attention=True))
+linformer_pytorch_causal_fullk = tokens(lambda: LinformerLM(**SIZES, **NO_DROPOUT, dim_k=32, causal=True))
+linformer_pytorch_causal_k8 = tokens(lambda: LinformerLM(**SMALL, causal=True))
+linformer_pytorch_causal_noparams = tokens(lambda: LinformerLM(**SMALL, causal=True, method="no_params"))
+linformer_pytorch_decoder_causal = decoder()
+linformer_pytorch_decoder_causal_fullattn = decoder(full_attention=True)
+linformer_pytorch_encdec_fullattn = tokens(lambda: LinformerEncDec(**SIDES), decoded).beside(
+    source=lambda _: torch.randint(0, 50, (1, 32))
+)
+linformer_pytorch_fullattn_off = tokens(lambda: LinformerLM(**SMALL, causal=False, full_attention=True))
+linformer_pytorch_off = tokens(lambda: LinformerLM(**SMALL, causal=False))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 
-import attnproof as ap
 import pytest
 from needs import need
 
@@ -43,18 +42,9 @@ BEYOND_INTERVALS = {
 
 
 def check(name):
-    case = load(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ap.check_model(
-            case.run,
-            case.x,
-            sequence_axis=1,
-            output_axis=case.output_axis,
-            boundary=ap.Boundary.prefix(case.x.shape[1], queries=case.queries),
-            modes=("train" if case.model.training else "eval",),
-            vocabulary=case.tokens,
-        )
+        return load(name).check()
 
 
 def judge(name):
