@@ -139,6 +139,7 @@ def _print(rows: list[Row], kernel: bool) -> None:
         f"{len(lemmas)} lemma{'' if len(lemmas) == 1 else 's'} leant on{by_kernel}",
         markup=False,
         highlight=False,
+        soft_wrap=True,  # one line for whoever reads it by machine, however narrow the terminal
     )
 
 
