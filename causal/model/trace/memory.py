@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .domain import FIXED, RANK, Array, Shadow, coarsen, compressed, full, kinds_from, uniform
+from .domain import FIXED, RANK, VARIES, Array, Shadow, coarsen, compressed, full, join_all, kinds_from, uniform
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,28 @@ class Geometry:
                     return False
                 expected *= size
         return True
+
+    def overlaps_itself(self) -> bool:
+        """Whether two of its elements share a byte, as those of an expanded or unfolded tensor do.
+
+        >>> Geometry(0, (3, 2), (1, 1), 4, "torch.float32").overlaps_itself()
+        True
+        >>> Geometry(0, (3, 2), (2, 1), 4, "torch.float32").overlaps_itself()
+        False
+        """
+        if not math.prod(self.shape):
+            return False
+        last = 0  # where the elements along the smaller strides end
+        for stride, size in sorted(zip(self.strides, self.shape, strict=True)):
+            if size != 1:
+                if stride <= last:
+                    break
+                last += stride * (size - 1)
+        else:
+            return False
+        end = sum(s * (n - 1) for s, n in zip(self.strides, self.shape, strict=True)) + 1
+        places = _window(np.arange(end), replace(self, offset=0), 1)
+        return np.unique(places).size < places.size
 
 
 def overlap(a: Geometry, b: Geometry) -> bool:
@@ -112,7 +134,12 @@ class Memory:
             self.base = (geometry, shadow)
 
     def write(self, geometry: Geometry, shadow: Shadow) -> None:
-        """The tensor at `geometry` now has this shadow."""
+        """The tensor at `geometry` now has this shadow.
+
+        Where its elements share bytes, which of them is written last is anyone's guess: each may hold any of them.
+        """
+        if geometry.overlaps_itself():
+            shadow = uniform(geometry.shape, VARIES, *join_all([shadow]))
         if (self.everywhere is None and self.base is None and self.flat is None) or geometry.is_whole(self.nbytes):
             self.everywhere, self.flat, self.base, self.dtype = None, None, (geometry, shadow), geometry.dtype
         elif math.prod(geometry.shape):

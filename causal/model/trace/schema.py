@@ -9,6 +9,8 @@ import torch
 
 from .registry import Facts, Rule, facts_of, find
 
+DECLARE = {"aten", "prim", "prims"}  # namespaces in which every operation declares what it writes
+
 
 class Info:
     """What the schema of an operation says, looked up once."""
@@ -35,6 +37,9 @@ class Info:
         self.dynamic = torch.Tag.dynamic_output_shape in tags
         self.rule = find(self.names, extra)
         self.facts: Facts = self.rule or facts_of(self.names, self.is_view)
+        # other libraries' schemas are what their authors wrote: c10d's declare none of the writes of its collectives
+        self.undeclared = self.namespace not in DECLARE and not self.written and self.rule is None
+        self.sends = "c10d" in self.namespace  # with other processes, whose results come in when they come
         self.functional: Any = None
         if self.written == ["self"] and self.rule is None and base.endswith("_") and not base.endswith("__"):
             self.functional = _functional(getattr(getattr(torch.ops, self.namespace), base[:-1], None), schema)

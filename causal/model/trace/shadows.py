@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,6 +120,12 @@ class Shadows:
         memory.signed |= signed and (tensor.is_floating_point() or tensor.is_complex())
         memory.written = True
         memory.node = node
+
+    def expose(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Somebody out of sight may go on reading and writing the memory of these tensors."""
+        for memory in map(self.memory_of, tensors):
+            if memory is not None:
+                memory.exposed = True
 
     def knows_view(self, tensor: torch.Tensor) -> bool:
         """Whether the shadow of this very view need not be found by a rule."""

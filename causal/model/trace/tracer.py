@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -58,6 +60,8 @@ class Tracer(Mode):
         self._examine(call)
         if info.facts.shaped_by and not info.dynamic:
             self.ledger.read(f"{info.name} (a shape that depends on values)", [call[info.facts.shaped_by].shadow])
+        if info.undeclared:
+            return self._fill(call)
         if info.written:
             return self._mutate(call)
         if info.is_view:
@@ -128,7 +132,9 @@ class Tracer(Mode):
         targets = [t for name in info.written for t in _tensors(call.raw(name))]
         if any(self.shadows.memory_of(t) is None for t in targets):  # nested, sparse: other views are not known
             self.ledger.unseen(f"{call.name} into a tensor without a storage of its own")
-        entangled = any(self._entangled(t, o) for t in targets for o in operands if o.value is not t)
+        entangled = self._tangled(targets) or any(
+            self._entangled(t, o.value) for t in targets for o in operands if o.value is not t
+        )
         if info.functional is not None and not entangled and not any(t.is_nested for t in targets):
             inner = self._call(self._info(info.functional), call.args, call.kwargs)
             inner.operands()
@@ -151,6 +157,27 @@ class Tracer(Mode):
                 self.shadows.assign(tensor, shadow, sources, node, signed)
         return call.value
 
+    def _fill(self, call: TorchCall) -> Any:
+        """An operation that may write all that it is given, whatever its schema says, and go on when it returns."""
+        given = [o.value for o in call.operands()]
+        self._indices(call.operands())
+        if any(self.shadows.memory_of(t) is None for t in given):
+            self.ledger.unseen(f"{call.name} of a tensor without a storage of its own")
+        call.value = call.info.function(*call.args, **call.kwargs)
+        results = [v for _, v in leaves(call.value)]
+        if any(isinstance(v, (bool, int, float, complex)) for v in results):
+            self.ledger.read(call.name, [o.shadow for o in call.operands()])
+        tensors = [*given, *(v for v in results if isinstance(v, torch.Tensor))]
+        shadows = self._results(call, tensors)
+        if call.info.sends and torch.distributed.get_world_size() > 1:
+            shadows = [uniform(s.shape, VARIES, 0, self.shadows.last) for s in shadows]
+        sources, signed, node = call.sources(), call.signed(), self._node(call, shadows)
+        for tensor, shadow in zip(tensors, shadows, strict=True):
+            self.shadows.assign(tensor, shadow, sources, node, signed)
+        if call.info.sends or any(isinstance(v, torch.ScriptObject) for v in results):
+            self.shadows.expose(tensors)
+        return call.value
+
     def _replace(self, call: TorchCall, inner: TorchCall, target: torch.Tensor) -> torch.Tensor:
         """What `call` writes in place into the target is what `inner` has computed out of place."""
         (shadow,) = self._results(inner, [inner.value])
@@ -169,12 +196,21 @@ class Tracer(Mode):
             if self.shadows.stored and not (operand.value.is_floating_point() or operand.value.is_complex()):
                 self.ledger.values_of(operand.memory)
 
-    def _entangled(self, target: torch.Tensor, operand: TorchOperand) -> bool:
-        """Whether a write to the target changes elements that the operand has yet to read, in whatever order."""
+    def _entangled(self, target: torch.Tensor, other: torch.Tensor) -> bool:
+        """Whether a write to the target changes elements of the other that are yet to be read, in whatever order."""
         memory = self.shadows.memory_of(target)
-        if memory is None or memory is not operand.memory:
+        if memory is None or memory is not self.shadows.memory_of(other):
             return False
-        return overlap(geometry_of(target), geometry_of(operand.value))
+        return overlap(geometry_of(target), geometry_of(other))
+
+    def _tangled(self, targets: Sequence[torch.Tensor]) -> bool:
+        """Whether some byte is written more than once: one target overlaps itself, or two share memory."""
+        plain = [t for t in targets if self.shadows.memory_of(t) is not None]
+        return any(geometry_of(t).overlaps_itself() for t in plain) or any(
+            geometry_of(a) == geometry_of(b) or overlap(geometry_of(a), geometry_of(b))
+            for a, b in combinations(plain, 2)
+            if self.shadows.memory_of(a) is self.shadows.memory_of(b)
+        )
 
     def _results(self, call: TorchCall, outputs: list[torch.Tensor]) -> list[Shadow]:
         if call.info.dynamic:
@@ -199,14 +235,27 @@ class Tracer(Mode):
         return [uniform(shape_of(t), FIXED if fixed else VARIES, lo, hi) for t in outputs]
 
     def _foreign_operator(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A higher-order operator: it runs out of sight, and its outputs depend on everything it reads."""
-        shadows = [self.shadows.of(t) for t in _tensors((list(args), kwargs))]
-        value = func(*args, **kwargs)
+        """A higher-order operator: it runs out of sight; what it returns or is given depends on everything."""
+        given = [v for _, v in leaves((list(args), kwargs))]
+        tensors = [v for v in given if isinstance(v, torch.Tensor)]
+        shadows = [self.shadows.of(t) for t in tensors]
+        value = func(*(self._watched(a) for a in args), **{k: self._watched(v) for k, v in kwargs.items()})
         self.ledger.without_rule(str(func), "depends on all its inputs and on whatever it captured")
         lo, hi = min([0, join_all(shadows)[0]]), self.shadows.last
-        for tensor in _tensors(value):
+        for tensor in [*tensors, *_tensors(value)]:
             self.shadows.assign(tensor, uniform(tuple(tensor.shape), VARIES, lo, hi))
         return value
+
+    def _watched(self, function: Any) -> Any:
+        """What a higher-order operator is given: a function of the program writes nothing that nobody sees."""
+        if not isinstance(function, (FunctionType, MethodType)):
+            return function
+
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            with Writes(self.ledger):
+                return function(*args, **kwargs)
+
+        return watched
 
     def _read(self, info: Info, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         call = self._call(info, args, kwargs)
@@ -221,6 +270,21 @@ class Tracer(Mode):
             return -1
         before = {o.memory.node for o in call.operands() if o.memory is not None}
         return self.flow.add(self.ledger.operation(call.name), before, shadows, call.info.facts.carries)
+
+
+class Writes(Mode):
+    """Inside a higher-order operator: a write may change what the program looks at afterwards."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self.ledger = ledger
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        """Report, then run."""
+        schema = getattr(func, "_schema", None)
+        if schema is not None and (schema.is_mutable or Info(func, ()).undeclared):
+            self.ledger.unseen(f"{schema.name.replace('::', '.')} inside a higher-order operator")
+        return func(*args, **(kwargs or {}))
 
 
 def _as_list(result: Any) -> list[Shadow]:

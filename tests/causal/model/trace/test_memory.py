@@ -65,3 +65,19 @@ def test_bytes_that_nobody_wrote_may_hold_anything():
     hi = full(memory.read(Geometry(0, (N,), (1,), 4, "f")))[1]
     assert (hi[::6] == -1).all()
     assert (hi[1::6] > N).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 5)), max_size=3))
+def test_a_view_that_overlaps_itself_is_known(axes):
+    g = Geometry(2, tuple(n for n, _ in axes), tuple(s for _, s in axes), 4, "f")
+    places = window(np.arange(64), g)
+    assert g.overlaps_itself() == (np.unique(places).size < places.size)
+
+
+def test_a_place_written_twice_may_hold_either():
+    memory = Memory(12, everywhere=uniform((), FIXED), dtype="f")
+    ranks = np.array([[0, 1], [2, 3]], np.int32)
+    memory.write(Geometry(0, (2, 2), (1, 1), 4, "f"), Shadow((2, 2), ranks, ranks, np.full((1, 1), ZERO, np.uint8)))
+    found = memory.read(Geometry(1, (1,), (1,), 4, "f"))
+    assert (int(found.lo.min()), int(found.hi.max()), int(found.kind.max())) == (0, 3, 0)
