@@ -59,7 +59,7 @@ def pipeline_command(
     ] = None,
     labels: Annotated[str | None, typer.Option(help="Output columns that may look ahead, with commas.")] = None,
     boundary: Annotated[str, typer.Option(help="prefix (a row may use itself), strict or lag:K.")] = "prefix",
-    cuts: Annotated[str | None, typer.Option(help="How many cuts, or all; by default what is quick.")] = None,
+    cuts: Annotated[str | None, typer.Option(help="How many cuts, or all; by default all of a short series.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Find the very first leaking row of each column.")] = False,
     workers: Annotated[
         int | None, typer.Option(parser=whole(1), metavar="COUNT", help="Run cuts in this many processes.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .alignment import Unaligned
-from .budget import MOST_CARRIERS, SECONDS
+from .budget import CALLS, MOST_CARRIERS, calls_allowed
 from .hits import Hits, earliest, most_telling
 from .replay import TRUNCATION, Place, Replay
 from .runner import Refused, Runner
@@ -33,23 +33,21 @@ def _replacing(hits: Hits) -> Hits:
 def _one_by_one(runner: Runner, replays: dict[int, set[Replay]], names: list[str]) -> dict[int, str]:
     """Few replays, each made again with one input column at a time, as far as the calls reach."""
     carried: dict[int, str] = {}
-    spent = 0
+    spent, allowed = 0, calls_allowed(runner.tables)
+    most = MOST_CARRIERS if allowed == CALLS else allowed
     while replays:
         replay = most_telling(replays)
         covered = {n for n, some in replays.items() if replay in some}
         replays = {n: some for n, some in replays.items() if n not in covered}
-        if _is_slow(runner, names) and spent + min(len(names), MOST_CARRIERS) > MOST_CARRIERS:
+        if spent + min(len(names), MOST_CARRIERS) > most:
             break
-        if _is_slow(runner, names) and len(names) > MOST_CARRIERS:
+        if len(names) > max(MOST_CARRIERS, most - spent):
             carried |= _by_halves(runner, replay, min(covered))
+            spent += len(names).bit_length() + 1
         else:
             carried |= _by_columns(runner, replay, covered, names)
-        spent += len(names)
+            spent += len(names)
     return carried
-
-
-def _is_slow(runner: Runner, names: list[str]) -> bool:
-    return runner.seconds * len(names) > SECONDS / 10
 
 
 def _by_halves(runner: Runner, replay: Replay, number: int) -> dict[int, str]:

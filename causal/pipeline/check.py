@@ -52,9 +52,9 @@ def check_pipeline(
     from the start. `group`: a column or one value per row; rows must be in order of time within each group, and without
     `time` each group counts its own rows. `labels`: output columns that may look ahead. `boundary`: None or prefix (a
     row may use itself), strict, lagged (in instants), or from_times. `cuts`: how many, "all", or which ranks of time;
-    None: all where that is quick, otherwise so that the function is called at most 60 times. `exact`: also try every
-    earlier cut, so that the first leaking row named is the first there is. `workers`: processes. `seed`: of the values
-    that replace others. `progress(done, of)` is called after every replay.
+    None: all of a short series, otherwise so that the function is called at most 250,000 / rows times, at least 60.
+    `exact`: also try every earlier cut, so that the first leaking row named is the first there is. `workers`:
+    processes. `seed`: of the values that replace others. `progress(done, of)` is called after every replay.
 
     REFUTED with a `PipelineWitness` when a column that is no label looks ahead and does so again when the function is
     run twice more on both inputs, otherwise UNDECIDED: a column that differs between runs on equal input (a clock,

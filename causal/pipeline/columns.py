@@ -26,6 +26,7 @@ WHOLE_SERIES = "whole series"
 def columns_of(runner: Runner, searched: Searched, confirmed: Confirmed, labels: Collection[str]) -> list[Column]:
     """Every output column, and the set of columns where that changes. Finds what carries the leaks by more calls."""
     through = carriers(runner, confirmed.leaks)
+    every = searched.every(runner.clock)
     found = []
     for number, name in enumerate(runner.base.names):
         hits, noise = confirmed.hits.get(number, []), confirmed.noise[number]
@@ -35,7 +36,7 @@ def columns_of(runner: Runner, searched: Searched, confirmed: Confirmed, labels:
         if noise or not hits:
             column = Column(name, Status.UNDECIDED, _no_leak(noise, name in labels), score=score)
         else:
-            column = _leak(runner, name, hits, through.get(number), score, name in labels)
+            column = _leak(runner, name, hits, through.get(number), score, name in labels, every)
         found.append(column)
     return found
 
@@ -48,13 +49,15 @@ def _no_leak(noise: float, label: bool) -> str:
     return ("declared a label; " if label else "") + note
 
 
-def _leak(runner: Runner, name: str, hits: Hits, carrier: str | None, score: float | None, label: bool) -> Column:
+def _leak(
+    runner: Runner, name: str, hits: Hits, carrier: str | None, score: float | None, label: bool, every: bool
+) -> Column:
     rewrite = earliest(hits).rewrite
     reach = _reach(runner, hits)
     through = "length" if all(hit.replay.kind == TRUNCATION for hit in hits) else "value"
     by = "the length of the series" if through == "length" else carrier and f"column {carrier}"
     before, after = map(shown, rewrite.values)
-    detail = f"{_how(runner, reach)}; first at {rewrite.label}: {before} becomes {after}"
+    detail = f"{_how(runner, reach, every)}; first at {rewrite.label}: {before} becomes {after}"
     detail += f"; carried by {by}" if by else ""
     detail += f"; {score:.2%} of settled values rewritten" if score is not None else ""
     if label:
@@ -69,9 +72,10 @@ def _reach(runner: Runner, hits: Hits) -> int | str:
     return WHOLE_SERIES if ranks > 5 and steps >= 0.85 * (ranks - 1) else steps
 
 
-def _how(runner: Runner, reach: int | str) -> str:
+def _how(runner: Runner, reach: int | str, every: bool) -> str:
+    """How far it looks: at least so far where not every cut was made."""
     if not isinstance(reach, int):
         return f"looks ahead over the {reach}"
-    return (
-        f"looks ahead {counted(reach, runner.clock.unit)}" if reach else "uses its own row, which the boundary forbids"
-    )
+    least = "" if every else "at least "
+    far = f"looks ahead {least}{counted(reach, runner.clock.unit)}"
+    return far if reach else "uses its own row, which the boundary forbids"

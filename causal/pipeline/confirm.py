@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .budget import CALLS, SECONDS, calls_for_carriers
+from .budget import CALLS, calls_for_carriers
 from .hits import Hit, Hits, covering, earliest, farthest, hits_by_column
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def confirm(runner: Runner, searched: Searched) -> Confirmed:
     found = hits_by_column(searched.trials)
     steady = {n: hits for n, hits in found.items() if not runner.noise[n]}
     kept = {n: hits for n, hits in found.items() if runner.noise[n]}
-    replays, rounds = _to_repeat(runner, steady, searched.bounded)
+    replays, rounds = _to_repeat(runner, steady, searched.calls)
     seen = runner.confirmed(sorted(replays, key=lambda r: (r.cut, r.kind, r.table)), rounds)
     noise = list(runner.noise)
     for n, hits in steady.items():
@@ -57,10 +57,10 @@ def confirm(runner: Runner, searched: Searched) -> Confirmed:
     return Confirmed(kept, tuple(noise))
 
 
-def _to_repeat(runner: Runner, steady: Mapping[int, Hits], bounded: bool) -> tuple[set[Replay], int]:
+def _to_repeat(runner: Runner, steady: Mapping[int, Hits], most: int | None) -> tuple[set[Replay], int]:
     """Which replays to repeat, and how often."""
     wanted = {hit.replay for hits in steady.values() for hit in (earliest(hits), farthest(hits))}
-    room = CALLS - runner.calls - calls_for_carriers(runner) if bounded else int(SECONDS / runner.seconds)
+    room = most - runner.calls - calls_for_carriers(runner) if most else max(CALLS, runner.calls)
     if ROUNDS[0] * (1 + len(wanted)) > room:
         wanted = set(covering(steady))
     return wanted, int(np.clip(room // (1 + len(wanted)), *ROUNDS))

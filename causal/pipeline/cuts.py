@@ -6,7 +6,7 @@ that were run are part of the verdict.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from .clock import Clock
     from .source import Source
 
-CALENDAR = ("h", "D", "W", "M", "Y")
+DAYS_TO_MONDAY = 3  # 1 January 1970, day 0, was a Thursday
+FEW_VALUES = 10  # of a flag
+RARE = 0.01  # share of the rows that have a value
+MOST_OF_A_KIND = 64
 
 
 def all_cuts(clock: Clock) -> Array:
@@ -28,38 +31,93 @@ def all_cuts(clock: Clock) -> Array:
 
 
 def special_cuts(sources: Sequence[Source], clocks: Sequence[Clock]) -> Array:
-    """Cuts at gaps, at changes of group, at edges of calendar periods and at ties, most telling ones first, no repeats.
+    """Cuts where the data is special, without repeats; one of every kind before the second of any.
 
-    A gap's telling cut is the one after its last row: what fills it comes from the other side. Groups, calendar and
-    ties are those of the first table.
+    The telling cut falls before what is new: after the last row of a gap (what fills it comes from the other side), of
+    a week, of a regular stretch of time, before a rare value. Groups, calendar and ties are those of the first table.
     """
-    last_of_gap, first_of_gap = [], []
+    source, clock = sources[0], clocks[0]
+    groups = [] if source.groups is None else [clock.available[_changes(source.groups)]]
+    calendar, values = [*_calendar(clock), _steps(clock)], _values(sources, clocks)
+    before = [_gaps(sources, clocks, last=True), *calendar, *values, *groups, _ties(clock)]
+    kinds = [*before, *(v + 1 for v in values), _gaps(sources, clocks, last=False), *(found + 1 for found in calendar)]
+    wanted = _in_turn([_from_the_middle(np.unique(kind)) for kind in kinds])
+    every = all_cuts(clock)
+    return wanted[(wanted >= every[0]) & (wanted <= every[-1])] if len(every) else wanted[:0]
+
+
+def _gaps(sources: Sequence[Source], clocks: Sequence[Clock], last: bool) -> Array:
+    """The ranks of the last row of every gap, or of the row before every gap."""
+    found = []
     for source, clock in zip(sources, clocks, strict=True):
         for gaps in source.missing.values():
             if 0 < gaps.sum() < source.n:
-                ends = np.flatnonzero(gaps[:-1] & ~gaps[1:])
-                starts = np.flatnonzero(~gaps[:-1] & gaps[1:])
-                last_of_gap.append(clock.available[ends])
-                first_of_gap.append(clock.available[starts])
-    source, clock = sources[0], clocks[0]
-    found = [_spread(_joined(last_of_gap), 64), _spread(_joined(first_of_gap), 16)]
-    if source.groups is not None:
-        changes = np.flatnonzero(source.groups[1:] != source.groups[:-1])
-        found.append(_spread(np.unique(clock.available[changes]), 16))
-    if clock.instants is not None:
-        if clock.instants.dtype.kind == "M":
-            for period in CALENDAR:
-                periods = clock.instants.astype(f"datetime64[{period}]")
-                edges = np.flatnonzero(periods[1:] != periods[:-1]) + 1
-                if 1 < len(edges) < len(clock.instants) - 1:
-                    found.append(_spread(edges, 4))
-        counts = np.bincount(clock.own, minlength=clock.ranks)
-        ties = np.flatnonzero(counts > 1)
-        if len(ties) and counts.max() > counts.min():
-            found.append(_spread(ties, 4))
-    every = all_cuts(clock)
-    wanted = _in_order(np.concatenate(found))
-    return wanted[(wanted >= every[0]) & (wanted <= every[-1])] if len(every) else wanted[:0]
+                here, there = (gaps[:-1], ~gaps[1:]) if last else (~gaps[:-1], gaps[1:])
+                found.append(clock.available[:-1][here & there])
+    return _joined(found)
+
+
+def _calendar(clock: Clock) -> list[Array]:
+    """The ranks of the last rows of calendar periods, for each length of period that has some."""
+    if clock.instants is None or clock.instants.dtype.kind != "M":
+        return []
+    days = clock.instants.astype("datetime64[D]")
+    periods = {length: clock.instants.astype(f"datetime64[{length}]") for length in ("M", "D", "h", "Y")}
+    weeks = (days.astype(np.int64) + DAYS_TO_MONDAY) // 7
+    edges = [_changes(of) for of in (weeks, *periods.values())]
+    return [found for found in edges if 0 < len(found) < len(clock.instants) - 2]
+
+
+def _steps(clock: Clock) -> Array:
+    """The ranks before steps of time that are not the usual one, where these are rare."""
+    if clock.instants is None or clock.instants.dtype.kind not in "Mifu" or len(clock.instants) < 3:
+        return _joined([])
+    steps = np.diff(clock.instants)
+    unusual = np.flatnonzero(steps != np.sort(steps)[len(steps) // 2])
+    return unusual if len(unusual) < len(steps) / 2 else _joined([])
+
+
+def _values(sources: Sequence[Source], clocks: Sequence[Clock]) -> list[Array]:
+    """The ranks before a change of a column that has few values (a flag), and before values that are rare in it."""
+    flags, rare = [], []
+    for source, clock in zip(sources, clocks, strict=True):
+        for name in source.names:
+            codes, examples = source.distinct(name)
+            if not 2 <= len(examples) <= source.n / 4:
+                continue
+            counts = np.bincount(codes[codes >= 0], minlength=len(examples))
+            if len(examples) <= FEW_VALUES:
+                flags.append(clock.available[_changes(codes)])
+            seldom = (codes >= 0) & (counts[codes] <= max(1, source.n * RARE))
+            rare.append(clock.available[np.flatnonzero(seldom)] - 1)
+    return [_joined(flags), _joined(rare)]
+
+
+def _ties(clock: Clock) -> Array:
+    """The ranks of several rows, where not all have as many."""
+    if clock.instants is None:
+        return _joined([])
+    counts = np.bincount(clock.own, minlength=clock.ranks)
+    return np.flatnonzero(counts > 1) if counts.max() > counts.min() else _joined([])
+
+
+def _changes(values: Array) -> Array:
+    """The last row before each change."""
+    return np.flatnonzero(values[1:] != values[:-1])
+
+
+def _from_the_middle(values: Array) -> Array:
+    """At most MOST_OF_A_KIND of the values, evenly picked, the middle one first: windows are empty at the start."""
+    picked = values[np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_OF_A_KIND)).astype(int))]
+    order = np.argsort(np.abs(np.arange(len(picked)) - (len(picked) - 1) / 2), kind="stable")
+    ordered: Array = picked[order]
+    return ordered
+
+
+def _in_turn(kinds: Sequence[Array]) -> Array:
+    """The first of every kind, then the second of every kind, and so on; without repeats."""
+    turns = [value for turn in zip_longest(*(kind.tolist() for kind in kinds)) for value in turn if value is not None]
+    return np.array(list(dict.fromkeys(turns)), np.int64)
 
 
 def spread_cuts(clock: Clock, count: int, seed: int) -> Array:
@@ -77,15 +135,7 @@ def spread_cuts(clock: Clock, count: int, seed: int) -> Array:
 
 
 def _joined(parts: list[Array]) -> Array:
-    return np.unique(np.concatenate(parts)) if parts else np.array([], np.int64)
-
-
-def _spread(values: Array, count: int) -> Array:
-    """At most `count` of the values, evenly picked, ends included; outer ones first."""
-    if len(values) <= count:
-        return values
-    picked: Array = values[np.unique(np.linspace(0, len(values) - 1, count).astype(int))]
-    return picked
+    return np.unique(np.concatenate([np.array([], np.int64), *parts]))
 
 
 def _in_order(values: Array) -> Array:

@@ -50,8 +50,8 @@ def decide(runner: Runner, search: Search, labels: Collection[str]) -> Verdict:
 
 
 def _share(runner: Runner, searched: Searched) -> str:
-    made, all_of_them = len(searched.cuts), len(all_cuts(runner.clock))
-    return "every cut" if made == all_of_them else f"{made} of {all_of_them} cuts"
+    every = searched.every(runner.clock)
+    return "every cut" if every else f"{len(searched.cuts)} of {len(all_cuts(runner.clock))} cuts"
 
 
 def _hits_in(runner: Runner, confirmed: Confirmed, name: str) -> Hits:
@@ -64,6 +64,7 @@ def _details(runner: Runner, searched: Searched, confirmed: Confirmed) -> dict[s
         "cuts": searched.cuts,
         "calls": runner.calls,
         "aligned_by": runner.aligner.mode,
+        "every_cut": searched.every(runner.clock),
         "leaking_ranks": {names[n]: _ranks(confirmed.hits[n]) for n in sorted(confirmed.hits) if confirmed.hits[n]},
         "noise": {name: size for name, size in zip(names, confirmed.noise, strict=True) if size},
         "seed": runner.seed,

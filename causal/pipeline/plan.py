@@ -1,4 +1,4 @@
-"""Which replays to make: all of them where that is quick, otherwise those that tell most within the budget."""
+"""Which replays to make: all of them where they are few, otherwise those that tell most within the budget."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ArgumentError
-from .budget import CALLS, FOR_THE_REST, SECONDS, calls_for_carriers
+from .budget import FOR_THE_REST, calls_allowed, calls_for_carriers
 from .cuts import all_cuts, special_cuts, spread_cuts
 from .replay import TRUNCATION, Replay
 
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from .runner import Runner
 
 Cuts = int | str | Iterable[int] | None
+THREE_WAYS = 3  # cuts at which both higher and lower values are tried
+SPECIAL = 0.6  # share of the calls that is spent where the data is special, as far as it is
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The replays to make, and how many calls are kept back; 0 where nothing limits the calls."""
+    """The replays to make, how many calls are kept back, and how many may be made in all (None: any number)."""
 
     replays: tuple[Replay, ...]
     reserve: int = 0
+    calls: int | None = None
 
     @property
     def cuts(self) -> set[int]:
@@ -34,17 +37,15 @@ class Plan:
 
 
 def plan_for(runner: Runner, cuts: Cuts) -> Plan:
-    """The replays at the cuts asked for, or, for None, at all of them or as many as CALLS calls allow.
+    """The replays at the cuts asked for, or, for None, at all of them or at as many as the budget allows.
 
     Raises ValueError for cuts that there are not.
     """
     if cuts is not None:
         return Plan(tuple(thorough(runner, _wanted(runner, cuts))))
-    every = all_cuts(runner.clock)
+    every, calls = all_cuts(runner.clock), calls_allowed(runner.tables)
     full = (1 + len(runner.tables.perturbations())) * len(every)
-    if full <= CALLS - 2 or (full * runner.seconds <= SECONDS and len(every) <= 2000):
-        return Plan(tuple(thorough(runner, every.tolist())))
-    return _within_budget(runner)
+    return Plan(tuple(thorough(runner, every.tolist()))) if full <= calls - 2 else _within_budget(runner, calls)
 
 
 def thorough(runner: Runner, cuts: Iterable[int]) -> list[Replay]:
@@ -62,14 +63,15 @@ def alternating(runner: Runner, cuts: Iterable[int]) -> list[Replay]:
     return found
 
 
-def _within_budget(runner: Runner) -> Plan:
-    """Three replays at the telling cuts, and two at others spread over the series."""
+def _within_budget(runner: Runner, most: int) -> Plan:
+    """Three replays at the most telling cuts, two at other telling ones and at some spread over the series."""
     reserve = calls_for_carriers(runner) + FOR_THE_REST
-    calls = CALLS - runner.calls - reserve
-    special = special_cuts(runner.tables.sources, runner.tables.clocks)[: int(0.4 * calls) // 3].tolist()
-    spread = spread_cuts(runner.clock, (calls - 3 * len(special)) // 2, runner.seed).tolist()
-    replays = [Replay(cut, kind) for cut in special for kind in (TRUNCATION, "high", "low")]
-    return Plan((*replays, *alternating(runner, [cut for cut in spread if cut not in special])), reserve)
+    calls = most - runner.calls - reserve
+    special = special_cuts(runner.tables.sources, runner.tables.clocks)[: int(SPECIAL * calls) // 2].tolist()
+    first = [Replay(cut, kind) for cut in special[:THREE_WAYS] for kind in (TRUNCATION, "high", "low")]
+    left = calls - len(first) - 2 * len(special[THREE_WAYS:])
+    spread = [cut for cut in spread_cuts(runner.clock, left // 2, runner.seed).tolist() if cut not in special]
+    return Plan((*first, *alternating(runner, [*special[THREE_WAYS:], *spread])), reserve, most)
 
 
 def _wanted(runner: Runner, cuts: int | str | Iterable[int]) -> list[int]:

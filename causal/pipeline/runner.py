@@ -5,7 +5,6 @@ Each replay compares the rows that were settled at the cut with the same rows of
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -45,20 +44,16 @@ class Runner:
         self.aligner = Aligner(self.source, self.clock)
         self.calls, self.repeats = 0, 1
         self.everything = np.arange(self.source.n)
-        began = time.perf_counter()
         given = tables.copies()
         try:
             result = self.call(given)
         except Refused as error:
             raise ValueError(f"function raises {error} on the whole data; it must run on that") from error.__cause__
-        self.seconds = time.perf_counter() - began
         self.mutates = spoilt(tables, given)
         self.base = _kept(self._read_whole(result))
         self.limits = tolerances(self.base.columns, tables.scale())
         self.noise = [0.0] * len(self.base.names)  # by how much each column differs between runs on equal input
-        began = time.perf_counter()
         self.repeat()
-        self.seconds = min(self.seconds, time.perf_counter() - began)
 
     def call(self, given: Any) -> Any:
         """One call of the function, before which what it keeps is put back; Refused when it raises."""

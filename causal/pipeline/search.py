@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .budget import CALLS
+from .budget import CALLS, FOR_REPETITION, calls_for_carriers
 from .cuts import all_cuts, spread_cuts
 from .plan import Cuts, Plan, alternating, plan_for, thorough
 from .processes import Progress, run_all
+from .reach import farther
 from .replay import TRUNCATION, Replay, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from .clock import Clock
     from .runner import Runner
 
 
@@ -29,15 +31,19 @@ class Search:
 
 @dataclass(frozen=True)
 class Searched:
-    """The trials that were made; `bounded` says that no more than CALLS calls may be made in all."""
+    """The trials that were made; `calls` is how many calls may be made in all (None: any number)."""
 
     trials: tuple[Trial, ...]
-    bounded: bool
+    calls: int | None = None
 
     @property
     def cuts(self) -> list[int]:
         """Where the series was cut, in order."""
         return sorted({trial.replay.cut for trial in self.trials})
+
+    def every(self, clock: Clock) -> bool:
+        """Whether the series was cut wherever it can be, so that nothing hides between cuts."""
+        return len(self.cuts) == len(all_cuts(clock))
 
     @property
     def compared(self) -> int:
@@ -53,13 +59,14 @@ def run_search(runner: Runner, search: Search, labels: Collection[str]) -> Searc
     plan = plan_for(runner, search.cuts)
     trials = run_all(runner, plan.replays, search.workers, search.progress)
     trials += _shortest_prefix(runner, trials)
-    if plan.reserve and not any(trial.rewrites for trial in trials):
+    if plan.calls and not any(trial.rewrites for trial in trials):
         trials += run_all(runner, _further(runner, plan, trials), search.workers)
     if trials and all(trial.failed for trial in trials):
         raise ValueError(f"function raises {trials[-1].failed} on every replay; it must accept other data of this kind")
     if search.exact:
         trials += _before_the_first(runner, trials, labels)
-    return Searched(tuple(trials), plan.reserve > 0)
+    trials += farther(runner, trials, _calls_for_reach(runner, plan))
+    return Searched(tuple(trials), plan.calls)
 
 
 def _shortest_prefix(runner: Runner, trials: Sequence[Trial], tries: int = 4) -> list[Trial]:
@@ -77,11 +84,18 @@ def _shortest_prefix(runner: Runner, trials: Sequence[Trial], tries: int = 4) ->
     return found
 
 
+def _calls_for_reach(runner: Runner, plan: Plan) -> int:
+    if plan.calls is None:
+        return CALLS
+    return max(0, plan.calls - runner.calls - calls_for_carriers(runner) - FOR_REPETITION)
+
+
 def _further(runner: Runner, plan: Plan, trials: Sequence[Trial]) -> list[Replay]:
     """What the calls that were kept back are spent on when nothing was found: further cuts."""
     more = spread_cuts(runner.clock, len(plan.cuts) + plan.reserve // 2, runner.seed + 1).tolist()
     done = {trial.replay.cut for trial in trials}
-    extra = [cut for cut in more if cut not in done][: (CALLS - runner.calls) // 2]
+    assert plan.calls is not None
+    extra = [cut for cut in more if cut not in done][: (plan.calls - runner.calls) // 2]
     return alternating(runner, extra)
 
 
