@@ -9,7 +9,7 @@ import pytest
 from attnproof.causal.model.trace.domain import POSITIVE, VARIES, ZERO, full, ranked, uniform
 from attnproof.causal.model.trace.transfer import attention
 from attnproof.causal.model.trace.transfer.attention import Bias, attended, attended_rows, hidden_pairs, rows_of
-from plain_run import PlainOperand, PlainRun, constant, holds, normal
+from shadow_probe import Operand, Run, check_exact, constant, normal, varying
 
 N = 5
 X = normal(N, 3)
@@ -19,7 +19,7 @@ FUTURE = ~np.tri(N, dtype=bool)
 
 def operand(x=X):
     """The positions as queries, keys or values of one head."""
-    return PlainOperand(x[None, None], ranked((1, 1, *x.shape), 2, np.arange(len(x))))
+    return Operand(x[None, None], ranked((1, 1, *x.shape), 2, np.arange(len(x))))
 
 
 def softmax(scores):
@@ -33,24 +33,24 @@ def plain(x, bias=0.0, causal=False):
 
 
 def attend(bias=None, causal=False, run=None):
-    return attended(run or PlainRun(), operand(), operand(), operand(), bias, causal, X4)
+    return attended(run or Run(), operand(), operand(), operand(), bias, causal, X4)
 
 
 def test_without_a_mask_every_row_reads_every_row():
     s, last = attend()
-    assert holds(s, plain, X)
+    check_exact(plain, s, varying(X))
     assert last == N - 1
 
 
 def test_causal_attention_joins_prefixes():
     s, last = attend(causal=True)
-    assert holds(s, lambda x: plain(x, causal=True), X)
+    check_exact(lambda x: plain(x, causal=True), s, varying(X))
     assert last == N - 1
 
 
 def test_row_0_of_causal_attention_is_value_0_alone():
-    later = PlainOperand(X[None, None], ranked((1, 1, N, 3), 2, np.arange(N)[::-1]))
-    s, _ = attended(PlainRun(), later, later, operand(), None, True, X4)
+    later = Operand(X[None, None], ranked((1, 1, N, 3), 2, np.arange(N)[::-1]))
+    s, _ = attended(Run(), later, later, operand(), None, True, X4)
     assert (full(s)[1][0, 0, 0] == 0).all()
     assert (full(s)[1][0, 0, 1] == N - 1).all()
 
@@ -58,17 +58,17 @@ def test_row_0_of_causal_attention_is_value_0_alone():
 @pytest.mark.parametrize("boolean", [False, True])
 def test_a_mask_hides_exactly_and_the_run_is_told(boolean):
     mask = constant(~FUTURE if boolean else np.where(FUTURE, -np.inf, 0.0))
-    run = PlainRun()
+    run = Run()
     s, last = attend(Bias(mask, boolean, lambda where: where), run=run)
-    assert holds(s, lambda x: plain(x, np.where(FUTURE, -np.inf, 0.0)), X)
+    check_exact(lambda x: plain(x, np.where(FUTURE, -np.inf, 0.0)), s, varying(X))
     assert last == N - 1
-    assert ("values", (mask,)) in run.told
+    assert run.about["values"] == (mask,)
 
 
 def test_a_mask_and_causal():
     mask = np.where(np.eye(N, k=-2), -np.inf, 0.0)
     s, _ = attend(Bias(constant(mask), False, lambda where: where), causal=True)
-    assert holds(s, lambda x: plain(x, mask, causal=True), X)
+    check_exact(lambda x: plain(x, mask, causal=True), s, varying(X))
 
 
 @pytest.mark.parametrize("all_zero", [False, True])
@@ -86,9 +86,9 @@ def test_a_large_finite_number_hides_where_the_weight_is_0(all_zero):
 
 def test_grouped_queries_join_the_heads_of_keys_and_values():
     heads = ranked((1, 2, N, 3), 1, np.array([3, 4]))
-    kv = PlainOperand(normal(1, 2, N, 3), heads)
-    q = PlainOperand(normal(1, 4, N, 3), uniform((1, 4, N, 3), VARIES))
-    s, _ = attended(PlainRun(), q, kv, kv, None, False, (1, 4, N, 3))
+    kv = Operand(normal(1, 2, N, 3), heads)
+    q = Operand(normal(1, 4, N, 3), uniform((1, 4, N, 3), VARIES))
+    s, _ = attended(Run(), q, kv, kv, None, False, (1, 4, N, 3))
     assert (full(s)[0] == 3).all()
     assert (full(s)[1] == 4).all()
 
@@ -98,7 +98,7 @@ def test_weights_that_are_all_0_make_0_and_no_other_kind_is_claimed():
     assert (full(s)[2] == VARIES).all()
     above = operand()
     above.shadow = replace(above.shadow, kind=np.full((1, 1, 1, 1), POSITIVE, np.uint8))
-    s, _ = attended(PlainRun(), operand(), operand(), above, Bias(constant(~FUTURE), True, lambda w: w), False, X4)
+    s, _ = attended(Run(), operand(), operand(), above, Bias(constant(~FUTURE), True, lambda w: w), False, X4)
     assert (full(s)[2] == VARIES).all()
     nothing = np.eye(N, dtype=bool)
     nothing[2] = False
@@ -121,7 +121,7 @@ def test_a_layer_joins_what_the_mask_leaves_and_its_parameters():
     s = ranked((1, N, 3), 1, np.arange(N))
     rows = rows_of(s)
     result = attended_rows(rows, rows, FUTURE[None], [uniform((3,), VARIES)], (1, N, 3))
-    assert holds(result, lambda x: layer(x, FUTURE), X)
+    check_exact(lambda x: layer(x, FUTURE), result, varying(X))
     loose = attended_rows(rows, rows, FUTURE[None], [uniform((3,), VARIES, 4, 4)], (1, N, 3))
     assert (full(loose)[1] == 4).all()
 
@@ -135,7 +135,7 @@ def test_rows_join_features_and_tensors():
 
 def test_two_axes_of_a_mask_are_read_as_told_and_with_care_otherwise():
     mask = constant(FUTURE)
-    read = lambda reading, size=N: hidden_pairs(PlainRun(), mask, True, reading, (size, size), never)  # noqa: E731
+    read = lambda reading, size=N: hidden_pairs(Run(), mask, True, reading, (size, size), never)  # noqa: E731
     assert np.array_equal(read("pairs"), FUTURE[None])
     assert np.array_equal(read("padding"), FUTURE[:, None, :])
     assert np.array_equal(read(None), FUTURE[None] & FUTURE[:, None, :])
@@ -145,17 +145,17 @@ def test_two_axes_of_a_mask_are_read_as_told_and_with_care_otherwise():
 def test_a_mask_with_heads_counts_where_every_head_hides():
     some = np.stack([FUTURE, np.zeros_like(FUTURE)])
     for mask in (some[None], some):
-        run, given = PlainRun(), constant(mask)
+        run, given = Run(), constant(mask)
         assert not hidden_pairs(run, given, True, None, (N, N), never).any()
-        assert run.told == [("values", (given,))]
+        assert (run.told, run.about["values"]) == (["values"], (given,))
     both = constant(np.stack([FUTURE, FUTURE])[None])
-    assert np.array_equal(hidden_pairs(PlainRun(), both, True, None, (N, N), never), FUTURE[None])
+    assert np.array_equal(hidden_pairs(Run(), both, True, None, (N, N), never), FUTURE[None])
 
 
 def test_large_finite_numbers_hide_on_a_condition():
     told = []
     mask = constant(np.where(FUTURE, -1e9, 0.0))
-    found = hidden_pairs(PlainRun(), mask, False, "pairs", (N, N), lambda: told.append(1))
+    found = hidden_pairs(Run(), mask, False, "pairs", (N, N), lambda: told.append(1))
     assert np.array_equal(found, FUTURE[None])
     assert told == [1]
 

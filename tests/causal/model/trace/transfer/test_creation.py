@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from attnproof.causal.model.trace.domain import FIXED, NONE_HI, PLAIN, VARIES, ZERO, Shadow, full, ranked, uniform
 from attnproof.causal.model.trace.transfer import creation
-from plain_run import PlainRun, constant
+from shadow_probe import Run, constant
 
 S = ranked((6, 4), 0, np.arange(6))
 
@@ -25,32 +25,32 @@ def test_one_number_throughout():
 
 
 def test_memory_that_nobody_has_written_may_depend_on_everything():
-    s = creation.unwritten(PlainRun(last=7), (2, 3))
+    s = creation.unwritten(Run(last=7), (2, 3))
     assert (full(s)[0] == 0).all()
     assert (full(s)[1] == 7).all()
-    assert creation.unwritten(PlainRun(), (0, 3)).is_fixed
+    assert creation.unwritten(Run(), (0, 3)).is_fixed
 
 
 def test_draws_depend_on_their_distribution_element_by_element():
-    run = PlainRun()
+    run = Run()
     assert not creation.drawn(run, (6, 4)).depends
     assert (creation.drawn(run, (6, 4), [S], steered=True).hi[:, 0] == np.arange(6)).all()
     assert (creation.drawn(run, (6, 4)).kind == VARIES).all()
-    assert run.told == [("noise", ()), ("steered noise", ()), ("noise", ())]
+    assert run.told == ["noise", "steered noise", "noise"]
 
 
 def test_a_row_that_is_drawn_as_one_depends_on_all_of_it():
-    run = PlainRun()
+    run = Run()
     rows = creation.drawn_by_rows(run, (6, 9), S)
     assert (full(rows)[1] == np.arange(6)[:, None]).all()
     columns = creation.drawn_by_rows(run, (4, 6), ranked((4, 6), 1, np.arange(6)), steered=True)
     assert (full(columns)[0] == 0).all()
     assert (full(columns)[1] == 5).all()
-    assert run.told == [("noise", ()), ("steered noise", ())]
+    assert run.told == ["noise", "steered noise"]
 
 
 def test_dropout_keeps_zeros_and_its_mask_depends_on_nothing():
-    run = PlainRun()
+    run = Run()
     kind = np.where(np.eye(6, 4), ZERO, PLAIN).astype(np.uint8)
     x = Shadow((6, 4), np.asarray(S.lo), np.asarray(S.hi), kind)
     out, mask = creation.dropout(run, x)
@@ -58,4 +58,4 @@ def test_dropout_keeps_zeros_and_its_mask_depends_on_nothing():
     assert (full(out)[1] == np.arange(6)[:, None]).all()
     assert (full(mask)[1] == NONE_HI).all()
     assert (mask.kind == VARIES).all()
-    assert run.told == [("noise", ())]
+    assert run.told == ["noise"]
