@@ -98,7 +98,8 @@ def _kernel(matrices: list[Entries], mask: Any, verdict: Verdict, tolerance: flo
     seen = visible_to(read_visible(mask, matrices[0].shape[0]), supports(matrices, where)[0])
     shown = seen.sees(np.arange(seen.queries)) if seen.bias is None else seen.bias
     evidence = kernel_evidence(matrices[-1].block(), matrices[0].block(), shown, where)
-    said = {"PROVED": "safe by T10", "PROVED_IF": "safe by T11", "REFUTED": "leaks"}.get(verdict.status.name, "")
+    proved = "safe by T11" if "T11" in verdict.claims else "safe by T10"
+    said = {"PROVED": proved, "PROVED_IF": "safe by T11", "REFUTED": "leaks"}.get(verdict.status.name, "")
     # Up to a tolerance the checker accepts what the kernel, which knows no tolerance, calls a leak.
     if evidence.ok is not None and not tolerance and not evidence.detail.startswith(said):
         fail(f"--kernel contradicts the checker ({evidence.detail}; {verdict.headline()}); please report it", REFUTED)

@@ -47,9 +47,9 @@ def check_projection(
     `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
     within it, all forbidden values and scores moved at once (T19).
 
-    The verdict is PROVED by T10, PROVED_IF under real arithmetic by T11, PROVED_IF under a condition on scores where
-    only a finite bias hides what leaks, REFUTED with a witness that has been replayed. It is never UNDECIDED: T11
-    decides.
+    The verdict is PROVED by T10, or by T11 where rounding cannot undo what cancels, PROVED_IF under real arithmetic by
+    T11 elsewhere, PROVED_IF under a condition on scores where only a finite bias hides what leaks, and REFUTED with a
+    witness that has been replayed. It is never UNDECIDED: T11 decides.
 
     Raises ValueError or TypeError, in one sentence, for shapes, layouts, masks and numbers that do not fit.
 

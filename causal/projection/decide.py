@@ -32,6 +32,7 @@ MASKED = "a slot that a query does not see is excluded before its softmax, with 
 STARVED = "a query that sees no slot outputs 0 (a softmax over nothing would be NaN)"
 ELSEWHERE = "the boundary forbids a query its own position, so queries are computed from something else"
 REAL = "the arithmetic is real: nothing rounds"
+LONE = "a softmax over a single slot is exactly 1: it subtracts the largest score, and exp(0) = 1"
 EXPONENTIAL = "the softmax subtracts the largest score, and exp is rounded correctly"
 
 
@@ -81,6 +82,11 @@ class Reading:
         """The same question for some of its slots only; `members` are indices or booleans."""
         bias = None if question.bias is None else question.bias[members]
         return replace(question, slots=question.slots[members], bias=bias)
+
+    def survives_rounding(self, question: Question) -> bool:
+        """Whether a question that T11 calls safe is so in floats: a lone weight is 1 there too, a sum of zeros 0."""
+        scan = self.scans[1]
+        return len(question.slots) == 1 or not (scan.low[question.slots].any() or scan.high[question.slots].any())
 
     def leak(self, question: Question) -> ProjectionWitness | None:
         """T11 for one question."""
@@ -212,9 +218,13 @@ def up_to(verdict: Verdict, bound: LeakBound, tolerance: float, witness: Project
 
 
 def _conditional(reading: Reading, base: Verdict, answers: Answers, seconds: float) -> Verdict:
-    """Safe by cancellation (T11), or safe while finite biases hide what leaks, or both."""
+    """Safe by cancellation (T11), or safe while finite biases hide what leaks, or both.
+
+    PROVED where rounding cannot undo what cancels and nothing needs hiding.
+    """
     conditions: list[Condition] = []
     assumptions = list(base.assumptions)
+    rounded = [pair for pair in answers.cancelled if not reading.survives_rounding(pair[1])]
     claims = (["T10"] if answers.hidden or base.details["safe_queries"] else []) + ["T11"] * bool(answers.cancelled)
     evidence = Evidence("exact", True, "exact criterion (T11) over the rationals: every identity holds", seconds)
     if answers.hidden:
@@ -223,12 +233,14 @@ def _conditional(reading: Reading, base: Verdict, answers: Answers, seconds: flo
         evidence = Evidence(
             "exact", True, "T10 and T11 over the rationals, without the slots that a bias hides", seconds
         )
-    if answers.cancelled:
-        conditions.append(_real_arithmetic(reading, answers.cancelled))
+    if any(len(kept.slots) == 1 for _, kept in answers.cancelled):
+        assumptions.append(LONE)
+    if rounded:
+        conditions.append(_real_arithmetic(reading, rounded))
         assumptions.append(REAL)
     return replace(
         base,
-        status=Status.PROVED_IF,
+        status=Status.PROVED_IF if conditions else Status.PROVED,
         claims=tuple(claims),
         conditions=tuple(conditions),
         assumptions=tuple(assumptions),
