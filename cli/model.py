@@ -20,6 +20,7 @@ OPTIONS = {
     "boundary": "--boundary",
     "sequence_axis": "--sequence-axis",
     "output_axis": "--output-axis",
+    "outputs": "--output",
     "vary": "--vary",
     "vocabulary": "--vocabulary",
     "tries": "--tries",
@@ -46,6 +47,12 @@ def model_command(
     ] = None,
     output_axis: Annotated[
         int | None, typer.Option(parser=whole(), metavar="AXIS", help="Axis of the output that holds queries.")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output", metavar="KEY", help="An output to check, by index or key; all are unless you name some."
+        ),
     ] = None,
     vary: Annotated[str, typer.Option(help="The varied input: its index, or its name among keywords.")] = "0",
     vocabulary: Annotated[
@@ -83,11 +90,12 @@ def model_command(
                 *inputs,
                 sequence_axis=sequence_axis,
                 output_axis=output_axis,
+                outputs=None if not outputs else [index_or_key(text) for text in outputs],
                 boundary=None if boundary == "prefix" else boundary,
                 modes=[m.strip() for m in mode.split(",") if m.strip()],
                 lengths=lengths,
                 make_input=make_input,
-                vary=int(vary) if vary.lstrip("-").isdigit() else vary,
+                vary=index_or_key(vary),
                 vocabulary=vocabulary,
                 parameters="stored" if stored else None,
                 tries=tries,
@@ -111,6 +119,11 @@ def built(build: Any, text: str) -> tuple[Any, tuple[Any, ...], Any]:
     if callable(given) and not hasattr(given, "shape"):
         return function, (), given
     return function, given if isinstance(given, tuple) else (given,), None
+
+
+def index_or_key(text: str) -> int | str:
+    """'0' as a number, 'logits' as it is."""
+    return int(text) if text.lstrip("-").isdigit() else text
 
 
 def whole_numbers(text: str) -> list[int]:

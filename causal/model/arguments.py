@@ -166,26 +166,12 @@ def length_as_asked(subject: Subject, n: int | None, boundary: BoundaryLike) -> 
         )
 
 
-def resolved_boundary(given: BoundaryLike, n: int, queries: int, axis: int) -> Boundary:
-    """The boundary over n positions and the output's queries; ModelError where they do not agree."""
+def resolved_boundary(given: BoundaryLike, n: int) -> Boundary:
+    """The boundary over n positions; ModelError where it speaks of others."""
     if callable(given) and not isinstance(given, Boundary):
         given = given(n)
-    if given is None and queries != n:
-        remedy = (
-            f"say where they stand with boundary=Boundary.prefix({n}, queries={queries}) or Boundary.relation(matrix), "
-            "or pass output_axis"
-            if queries <= n
-            else f"say what each may use with boundary=Boundary.relation(matrix) of shape ({queries}, {n}), or pass "
-            "output_axis"
-        )
-        raise ModelError(
-            "the output",
-            f"has {queries} positions along axis {axis} and the input {n}",
-            remedy,
-            mentions=("boundary", "output_axis"),
-        )
     try:
-        resolved = Boundary.resolve(given, n)  # a text leaves open where fewer queries stand, so it is for n of them
+        return Boundary.resolve(given, n)  # a text leaves open where fewer queries stand, so it is for n of them
     except Misfit as misfit:
         raise ModelError(
             "boundary",
@@ -193,14 +179,6 @@ def resolved_boundary(given: BoundaryLike, n: int, queries: int, axis: int) -> B
             f"pass Boundary.prefix({n}) or another sequence_axis",
             mentions=("sequence_axis",),
         ) from None
-    if resolved.queries != queries:
-        raise ModelError(
-            "boundary",
-            f"has {resolved.queries} queries, the output {queries} positions along axis {axis}",
-            "make them agree or pass output_axis",
-            mentions=("output_axis",),
-        )
-    return resolved
 
 
 def resolved_vocabulary(subject: Subject, given: int | None, inferred: int | None) -> int | None:

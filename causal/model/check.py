@@ -9,7 +9,9 @@ forbidden positions replaced until a witness is found or the search gives up. Wh
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..verdict import NotProvedError, Status, Verdict, accept_or_raise, versions_of
@@ -28,6 +30,7 @@ from .failure import failure_message
 from .finding import Finding, worst
 from .limits import Limits
 from .modules import modules_of, named_parameters
+from .outputs import Chosen, choose
 from .program import Program
 from .question import Question
 from .remarks import reads_no_other
@@ -44,6 +47,7 @@ def check_model(
     *inputs: Any,
     sequence_axis: int | None = None,
     output_axis: int | None = None,
+    outputs: Chosen = None,
     boundary: BoundaryLike = None,
     modes: Sequence[str] = ("eval",),
     lengths: Sequence[int] | None = None,
@@ -59,9 +63,10 @@ def check_model(
 
     `model` is an `nn.Module` or any callable over tensors; `inputs` are its positional inputs, a last mapping is passed
     as keywords. The input `vary` (index or keyword) is the sequence: its `sequence_axis` holds n positions (1, unless
-    said otherwise; it must be named where a layer has `batch_first=False` or no position reads another), and the first
-    floating output's `output_axis` (default: the same) holds the queries. `boundary` is None (prefix), a `Boundary`, a
-    text such as "strict" or "lag:2", or a function of n.
+    said otherwise; it must be named where a layer has `batch_first=False` or no position reads another), and the
+    outputs' `output_axis` (default: the same) holds the queries. Every tensor that the model returns with as many
+    places there is checked, unless `outputs` chooses some by index or key; the others are named. `boundary` is None
+    (prefix), a `Boundary`, a text such as "strict" or "lag:2", or a function of n.
 
     `modes` are "eval" and "train" (dropout with a fixed seed). `lengths=(32, 96)` checks several lengths, with
     `make_input(n)` or the given sequence cut or repeated. Parameters count as any numbers by default;
@@ -95,10 +100,12 @@ def check_model(
         length_as_asked(subject, n, boundary)
         for mode in chosen:
             program, seen = Program.of(subject).acquainted(mode)
-            about = resolved_boundary(boundary, program.n, seen.output.shape[0], seen.output_axis)
+            about = resolved_boundary(boundary, program.n)
+            shorter = partial(program.one_shorter, mode)
+            which = choose(seen.result, subject.output_axis, about, boundary is not None, outputs, shorter)
             bound = resolved_vocabulary(subject, vocabulary, seen.vocabulary)
-            settled, which = program.settled(seen), parameters or "any"
-            question = Question(settled, about, seen, mode, bound, which, tuple(rules), limits)
+            program = program.about(which.paths)
+            question = Question(program, about, seen, which, mode, bound, parameters or "any", tuple(rules), limits)
             findings.append(decide(question))
     alone = works_alone(findings)
     if alone and sequence_axis is None:
@@ -122,17 +129,21 @@ def assert_causal(
 
     Raises PrefixLeakError when refuted (the message names the layer, the pair, both values and what to look at),
     NotProvedError for another status that is not in `accept`. `suppress` gives a reason to accept it all the same;
-    other keywords are those of `check_model`.
+    other keywords are those of `check_model`. Outputs that were not checked are warned of, unless `outputs` chose some.
 
     >>> import torch
-    >>> assert_causal(torch.nn.GRU(4, 4, batch_first=True), torch.randn(1, 6, 4)).status.name
+    >>> assert_causal(torch.nn.GRU(4, 4, batch_first=True), torch.randn(1, 6, 4), outputs=0).status.name
     'PROVED'
     """
     verdict = check_model(model, *inputs, **keywords)
     try:
-        return accept_or_raise(verdict, accept, suppress)
+        accepted = accept_or_raise(verdict, accept, suppress)
     except NotProvedError as error:
         raise type(error)(verdict, failure_message(verdict)) from None
+    if verdict.details["unchecked"] and keywords.get("outputs") is None:
+        names = ", ".join(f"output{path}" for path in verdict.details["unchecked"])
+        warnings.warn(f"{verdict.about}: not checked: {names}; outputs= says which to check", stacklevel=2)
+    return accepted
 
 
 def works_alone(findings: Sequence[Finding]) -> bool:
@@ -182,6 +193,9 @@ def _details(name: str, shown: Finding, findings: Sequence[Finding]) -> Mapping[
         "model": name,
         "mode": shown.question.mode,
         "shape": list(shown.question.program.input.shape),
+        "outputs": list(shown.question.outputs.paths),
+        "unchecked": list(shown.question.outputs.unchecked),
+        "output": shown.output,
         "earliest": None if attempt is None else attempt.reach.earliest.tolist(),
         "latest": None if attempt is None else attempt.reach.latest.tolist(),
         "blame": None if shown.blame is None else shown.blame.to_dict(),

@@ -19,7 +19,7 @@ from ..verdict import Condition, Evidence, Status
 from . import proof as proofs
 from .blame import Blame, blame_leak, corrected
 from .finding import Finding, Said
-from .proof import Attempt, Proof
+from .proof import Attempt, Proof, output_index
 from .remarks import remarks, remedies
 from .replays import Replayed, Replays
 from .setting import ModelError
@@ -118,30 +118,39 @@ def _refuted(question: Question, proof: Proof, said: Said, witness: ModelWitness
         said = Said(notes=(blame.sentence(),)) + said
     if proof.untraceable:
         said += Said(notes=(f"the abstract run stopped ({proof.untraceable}), so that no operation can be blamed",))
-    return Finding(question, Status.REFUTED, said, attempt=proof.attempt, witness=witness, blame=blame)
+    return Finding(
+        question, Status.REFUTED, said, attempt=proof.attempt, witness=witness, blame=blame, output=witness.output
+    )
 
 
 def _blame_witness(question: Question, attempt: Attempt, witness: ModelWitness) -> Blame | None:
-    query, positions = witness.query, witness.positions
+    query, positions, path = witness.query, witness.positions, witness.output
     closed = ~question.boundary.allowed_row(query)
-    blame = _blame(question, attempt, query, positions)
+    blame = _blame(question, attempt, path, query, positions)
     if blame is None and closed.any():
-        blame = _blame(question, attempt, query, np.flatnonzero(closed).tolist())
+        blame = _blame(question, attempt, path, query, np.flatnonzero(closed).tolist())
     if blame is not None:
         with contextlib.suppress(Exception):  # a guide must never stop a verdict
             found = corrected(blame, question.program, question.boundary, witness)
-            blame = found or _blame(question, attempt, query, positions, closed) or blame
+            blame = found or _blame(question, attempt, path, query, positions, closed) or blame
     return blame
 
 
 def _blame(
-    question: Question, attempt: Attempt, query: int, positions: Sequence[int], closed: np.ndarray | None = None
+    question: Question,
+    attempt: Attempt,
+    path: str | None,
+    query: int,
+    positions: Sequence[int],
+    closed: np.ndarray | None = None,
 ) -> Blame | None:
+    """The chain by which the positions reach a query of the output at the path."""
     program = question.program
     try:
+        output = output_index(attempt.trace, path or "")
         with program.prepared(question.setting):
-            return blame_leak(program, question.boundary, attempt.output, query, positions, closed, attempt.policy)
-    except ModelError:
+            return blame_leak(program, question.boundary, output, query, positions, closed, attempt.policy)
+    except (ModelError, ValueError):
         return None
 
 
@@ -166,18 +175,25 @@ def _open(question: Question, proof: Proof, replayed: Said) -> Finding:
         f"an exact 0 or −∞ meets a number that is not finite at {op}, which the proof excludes" for op in trace.breaches
     ]
     reasons += [f"no rule for {operation}" for operation in trace.unknown]
-    blame = None
+    blame = path = None
     if best.reach.suspects is not None:
         t, j = _first(best.reach.suspects)
-        blame = _blame(question, best, t, np.flatnonzero(best.reach.suspects[t]).tolist())
+        path = _furthest(question, best, t)
+        blame = _blame(question, best, path, t, np.flatnonzero(best.reach.suspects[t]).tolist())
         where = "" if blame is None else f"; {blame.sentence()}"
         pairs = int(best.reach.suspects.sum())
         reasons.append(f"{pairs} forbidden pairs could not be excluded, the first of them {t} ← {j}{where}")
     evidence = Evidence("abstract", None, f"{question.place}: the abstract run does not close", trace.seconds)
     said = Said(evidence=(evidence,), reasons=tuple(dict.fromkeys(reasons)), notes=tuple(remedies(trace.operations)))
-    return Finding(question, Status.UNDECIDED, said + replayed, attempt=best, blame=blame)
+    return Finding(question, Status.UNDECIDED, said + replayed, attempt=best, blame=blame, output=path)
 
 
 def _first(suspects: np.ndarray) -> tuple[int, int]:
     t = int(np.flatnonzero(suspects.any(axis=1))[0])
     return t, int(np.flatnonzero(suspects[t])[0])
+
+
+def _furthest(question: Question, best: Attempt, query: int) -> str:
+    """The path of the output whose query can depend on the latest position of all."""
+    trace, checked = best.trace, question.outputs.checked
+    return max(checked, key=lambda c: trace.outputs[output_index(trace, c.path)].along(c.axis)[1][query]).path

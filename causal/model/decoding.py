@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .program import Program, choose_output
+from .outputs import first_of, rows, tensors
 from .setting import ModelError, Setting
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from .program import Program
 
 STEPS = 32  # chunks of the sequence that are decoded one after the other
 
@@ -71,12 +73,14 @@ def decode(program: Program, full: Tensor, setting: Setting, tolerance: float) -
         return None
     name, step = found
     x, axis, queries = program.input, program.subject.sequence_axis, program.subject.output_axis
+    wanted = program.paths[0] if program.paths else None
     largest, first, count, cache = 0.0, None, 0, None
     with program.prepared(setting):
         for start, length in _chunks(program.n):
             try:
                 result, cache = step(x.narrow(axis, start, length), cache)
-                _, y, _ = choose_output(result, queries, None)
+                given = tensors(result)
+                y = rows(given[first_of(given, queries, wanted)], queries)
             except Exception as error:
                 if start == 0:
                     return None  # its cache is not what it seems
@@ -88,7 +92,6 @@ def decode(program: Program, full: Tensor, setting: Setting, tolerance: float) -
             if cache is None:
                 return None  # it keeps none (switched off in its configuration)
             count += 1
-            y = y.movedim(queries, 0).reshape(y.shape[queries], -1)
             if y.shape[0] != length or not torch.isfinite(y).all():
                 return None
             moved = (y.double() - full[start : start + length].double()).abs().amax(1)

@@ -40,7 +40,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer to one question, and how it came about."""
+    """The answer to one question, and how it came about; `output` is the path of the one that does or may leak."""
 
     question: Question
     status: Status
@@ -48,6 +48,7 @@ class Finding:
     attempt: Attempt | None = None
     witness: ModelWitness | None = None
     blame: Blame | None = None
+    output: str | None = None
     probe: Mapping[str, Any] | None = None
     seconds: float = 0.0
 

@@ -6,7 +6,7 @@ input is taken away here: random numbers, training flags, buffers that a call re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import draws
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_of, seeded
+from .outputs import first_of, side_by_side, tensors
 from .precision import in_float64, parameters_as, uncompiled, wider
 from .restore import Snapshot, restored
 from .setting import AS_GIVEN, ModelError, Setting
@@ -28,12 +29,9 @@ MOST_ACQUAINTANCES = 8  # runs in which modules may turn up that nothing showed 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one run showed: the output's dtype and shape, the coarsest float in use, randomness, writes, vocabulary."""
+    """What one run showed: what the model returned, the coarsest float in use, randomness, writes, vocabulary."""
 
-    output: Tensor
-    path: str
-    output_axis: int
-    unchecked: tuple[str, ...]
+    result: Any
     epsilon: float
     random: bool
     apart: bool
@@ -48,12 +46,12 @@ class Seen:
 class Program:
     """A subject with the modules that it reaches; `run` gives the output with the sequence axis first.
 
-    `path` says which of the model's outputs is meant; None is the first floating one that has the output axis.
+    `paths` say which of the model's outputs are meant; without them it is the first floating one with the output axis.
     """
 
     subject: Subject
     modules: tuple[nn.Module, ...]
-    path: str | None = None
+    paths: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, subject: Subject) -> Program:
@@ -75,9 +73,9 @@ class Program:
             "pass the module that holds it",
         )
 
-    def settled(self, seen: Seen) -> Program:
-        """The program whose output is the one that a run showed, its axis counted from the front."""
-        return replace(self, subject=replace(self.subject, output_axis=seen.output_axis), path=seen.path)
+    def about(self, paths: Sequence[str]) -> Program:
+        """The program whose outputs are those at the paths."""
+        return replace(self, paths=tuple(paths))
 
     @property
     def n(self) -> int:
@@ -128,14 +126,17 @@ class Program:
             return self._rows(self.call(x, setting.alone))
 
     def _rows(self, result: Any) -> Tensor:
-        import torch
+        found, axis = tensors(result), self.subject.output_axis
+        return side_by_side(found, axis, self.paths or (first_of(found, axis),))
 
-        _, y, _ = choose_output(result, self.subject.output_axis, self.path)
-        axis = self.subject.output_axis % y.dim()
-        y = y.detach()
-        if y.is_complex():
-            y = torch.view_as_real(y)
-        return y.movedim(axis, 0).reshape(y.shape[axis], -1)
+    def one_shorter(self, mode: str) -> dict[str, Tensor] | None:
+        """What the model returns for all positions but the last; None where it does not run on them."""
+        axis = self.subject.sequence_axis
+        try:
+            with self.prepared(Setting(mode=mode)):
+                return tensors(self.call(self.input.narrow(axis, 0, self.n - 1)))
+        except Exception:  # whatever the model raises says no more than that
+            return None
 
     @contextmanager
     def prepared(self, setting: Setting) -> Iterator[None]:
@@ -176,14 +177,8 @@ class Program:
             written = tuple(i for i, t, v in versions if t._version != v)
         if watch.steered and not apart:
             return self.observe(mode, apart=True)
-        with _told():
-            path, y, others = choose_output(result, self.subject.output_axis, None)
-        axis = self.subject.output_axis % y.dim()
         return Seen(
-            output=replace(self, path=path)._rows(result),
-            path=path,
-            output_axis=axis,
-            unchecked=tuple(others),
+            result=result,
             epsilon=watch.epsilon,
             random=watch.random,
             apart=apart,
@@ -220,32 +215,3 @@ def _told() -> Iterator[None]:
             f"raised {type(error).__name__} on these inputs ({said})",
             "call it once yourself and mend that first",
         ) from error
-
-
-# -- outputs ------------------------------------------------------------------------------------------------------
-
-
-def choose_output(result: Any, axis: int, wanted: str | None) -> tuple[str, Tensor, list[str]]:
-    """The output to check: the first floating tensor that has the output axis; its path, and those not checked."""
-    import torch
-
-    from .trace.pytree import leaves
-
-    found = [(p, t) for p, t in leaves(result) if isinstance(t, torch.Tensor)]
-    numbers = [(p, t) for p, t in found if t.is_floating_point() or t.is_complex()] or found
-    usable = [(p, t) for p, t in numbers if -t.dim() <= axis < t.dim()]
-    if not found:
-        raise ModelError(
-            "the model",
-            f"returned {type(result).__name__} and no tensor",
-            "wrap it in a function that returns the tensor to check",
-        )
-    if not usable:
-        raise ModelError(
-            "output_axis",
-            f"is no axis of output{found[0][0]}, whose shape is {tuple(found[0][1].shape)}",
-            "pass the axis of the output that holds queries",
-            axis,
-        )
-    path, y = next(((p, t) for p, t in usable if p == wanted), usable[0])
-    return path, y, [p for p, _ in numbers if p != path]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..verdict import Condition
-from .reach import Reach, reach
+from .reach import Reach, Spans, reach
 from .trace.policy import Policy
 
 if TYPE_CHECKING:
@@ -25,11 +25,10 @@ ZERO_NAMES = 8  # names of parameters that a condition lists
 
 @dataclass(frozen=True)
 class Attempt:
-    """One abstract run under one policy: the trace, which output it is about, and what it left."""
+    """One abstract run under one policy: the trace, and what it left of the outputs that are checked."""
 
     policy: Policy
     trace: Trace
-    output: int
     reach: Reach
 
     @property
@@ -90,22 +89,29 @@ def attempt(question: Question, policy: Policy) -> Attempt | str:
 
     program = question.program
 
-    def index(trace: Trace) -> int:
-        return next(i for i, o in enumerate(trace.outputs) if o.path == question.seen.path)
-
     def ranked(ranks: np.ndarray) -> Trace:
         return run(program.subject, policy, ranks)
 
-    axis = program.subject.output_axis
+    def spans(trace: Trace) -> Spans:
+        return [trace.outputs[output_index(trace, c.path)].along(c.axis) for c in question.outputs.checked]
+
     try:
         with program.prepared(question.setting):
-            trace, found = reach(ranked, lambda t: t.outputs[index(t)].shadow, axis, question.boundary)
+            trace, found = reach(ranked, spans, question.boundary)
     except (KeyboardInterrupt, MemoryError):
         raise
     except Exception as error:
         said = " ".join(str(error).split())[:200]
         return f"{type(error).__name__}: {said}"
-    return Attempt(policy, trace, index(trace), found)
+    return Attempt(policy, trace, found)
+
+
+def output_index(trace: Trace, path: str) -> int:
+    """Which of a run's outputs lies at the path; ValueError where none does."""
+    paths = [output.path for output in trace.outputs]
+    if path not in paths:
+        raise ValueError(f"output{path} is not among what the abstract run returned")
+    return paths.index(path)
 
 
 def others_matter(question: Question) -> bool:

@@ -10,6 +10,7 @@ from .setting import Setting
 
 if TYPE_CHECKING:
     from ..boundary import Boundary
+    from .outputs import Outputs
     from .program import Program, Seen
     from .trace.registry import Rule
 
@@ -26,6 +27,7 @@ class Question:
     program: Program
     boundary: Boundary
     seen: Seen
+    outputs: Outputs
     mode: str
     vocabulary: int | None = None
     parameters: Literal["any", "stored"] = "any"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..boundary import Boundary
     from .trace.records import Trace
 
+Spans = list[tuple[np.ndarray, np.ndarray]]  # of each output, the earliest and latest rank of every query
 MOST_SETS = 16  # distinct sets of allowed positions for which a relation is run one by one
 
 
@@ -39,15 +40,15 @@ class Reach:
 
 
 def reach(
-    run: Callable[[np.ndarray], Trace], chosen: Callable[[Trace], Any], axis: int, boundary: Boundary
+    run: Callable[[np.ndarray], Trace], chosen: Callable[[Trace], Spans], boundary: Boundary
 ) -> tuple[Trace, Reach]:
-    """Run with the ranks that suit the boundary and compare; `chosen` picks the output, `axis` is its query axis."""
+    """Run with the ranks that suit the boundary and compare; `chosen` gives the outputs' earliest and latest ranks."""
     b = boundary
     if b.kind == "from_times":
         assert b.available is not None
         assert b.horizon is not None
         trace = run(b.available)
-        lo, hi = chosen(trace).along(axis)
+        lo, hi = _hull(chosen(trace))
         order = np.argsort(b.available, kind="stable")
         some = lo <= hi
         bad = some & (hi > b.horizon)
@@ -60,27 +61,34 @@ def reach(
         last = np.where(some, order[np.maximum(np.searchsorted(ranked, hi, side="right") - 1, 0)], -1)
         return trace, Reach(first, last, suspects)
     trace = run(np.arange(b.n))
-    lo, hi = chosen(trace).along(axis)
+    spans = chosen(trace)
+    lo, hi = _hull(spans)
     some = lo <= hi
     earliest, latest = np.where(some, lo, -1), np.where(some, hi, -1)
     if b.is_chain and b.kind != "bidirectional":
         assert b.horizon is not None
         if not (some & (hi > b.horizon)).any():
             return trace, Reach(earliest, latest, None)
-    suspects = _suspects(b, lo, hi)
+    suspects = _suspects(b, spans)
     if b.matrix is not None and suspects.any():
-        suspects = _set_by_set(run, chosen, axis, b, suspects)
+        suspects = _set_by_set(run, chosen, b, suspects)
     return trace, Reach(earliest, latest, suspects if suspects.any() else None)
 
 
-def _suspects(b: Boundary, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+def _hull(spans: Spans) -> tuple[np.ndarray, np.ndarray]:
+    """The earliest and latest rank over all outputs."""
+    return np.minimum.reduce([lo for lo, _ in spans]), np.maximum.reduce([hi for _, hi in spans])
+
+
+def _suspects(b: Boundary, spans: Spans) -> np.ndarray:
     j = np.arange(b.n)[None, :]
-    suspects: np.ndarray = (j >= lo[:, None]) & (j <= hi[:, None]) & ~b.to_array()
+    within = np.logical_or.reduce([(j >= lo[:, None]) & (j <= hi[:, None]) for lo, hi in spans])
+    suspects: np.ndarray = within & ~b.to_array()
     return suspects
 
 
 def _set_by_set(
-    run: Callable[[np.ndarray], Trace], chosen: Callable[[Trace], Any], axis: int, b: Boundary, suspects: np.ndarray
+    run: Callable[[np.ndarray], Trace], chosen: Callable[[Trace], Spans], b: Boundary, suspects: np.ndarray
 ) -> np.ndarray:
     """Clear the suspects of every set of allowed positions that a run of its own finds safe."""
     assert b.matrix is not None
@@ -90,7 +98,7 @@ def _set_by_set(
         return suspects
     left = suspects.copy()
     for k, allowed in enumerate(sets):
-        _, hi = chosen(run(np.where(allowed, 0, 1))).along(axis)
+        _, hi = _hull(chosen(run(np.where(allowed, 0, 1))))
         queries = rows[of.reshape(-1) == k]
         left[queries[hi[queries] <= 0]] = False
     return left

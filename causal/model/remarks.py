@@ -17,6 +17,7 @@ from .witness import BEYOND_ROUNDING
 
 if TYPE_CHECKING:
     from ..boundary import Boundary
+    from .outputs import Outputs
     from .program import Seen
     from .question import Question
     from .reach import Reach
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def remarks(found: Finding) -> Said:
     """What a person should know besides the status."""
     question = found.question
-    notes = _writes(question.seen)
+    notes = _writes(question.seen) + _unchecked(question.outputs)
     if found.attempt is not None and found.status in (Status.PROVED, Status.PROVED_IF):
         notes += [f"no rule for {op}: counted as using all that it reads" for op in found.unknown]
         notes += vacuous(found.attempt.reach, question.boundary)
@@ -36,7 +37,7 @@ def remarks(found: Finding) -> Said:
 
 
 def _writes(seen: Seen) -> list[str]:
-    """What a call writes into, and which of its outputs nobody looked at."""
+    """What a call writes into."""
     notes = []
     if seen.fixed_modes:
         names = _few(seen.fixed_modes)
@@ -47,10 +48,15 @@ def _writes(seen: Seen) -> list[str]:
     if seen.writes_state:
         names = _few(seen.writes_state)
         notes.append(f"a call changes the model's own {names}; every run started from the state as given")
-    if seen.unchecked:
-        names = _few([f"output{path}" for path in seen.unchecked])
-        notes.append(f"checked is output{seen.path}; not checked: {names}")
     return notes
+
+
+def _unchecked(outputs: Outputs) -> list[str]:
+    """Which of the outputs nobody looked at."""
+    if not outputs.unchecked:
+        return []
+    looked, others = (_few([f"output{path}" for path in paths]) for paths in (outputs.paths, outputs.unchecked))
+    return [f"checked {'is' if len(outputs.paths) == 1 else 'are'} {looked}; not checked: {others}"]
 
 
 def _few(names: Sequence[str]) -> str:
@@ -59,11 +65,12 @@ def _few(names: Sequence[str]) -> str:
 
 def _decoded(question: Question) -> Said:
     """Decoding step by step against the full pass, for a model that keeps a cache."""
-    seen = question.seen
-    scale = float(seen.output.abs().double().nan_to_num(0.0, 0.0).max()) if seen.output.numel() else 0.0
-    tolerance = BEYOND_ROUNDING * 4 * seen.epsilon * max(scale, 1e-30)
+    first = question.outputs.first
+    full = question.outputs.rows[:, first.columns]
+    scale = float(full.abs().double().nan_to_num(0.0, 0.0).max()) if full.numel() else 0.0
+    tolerance = BEYOND_ROUNDING * 4 * question.seen.epsilon * max(scale, 1e-30)
     try:
-        found = decode(question.program, seen.output, question.setting, tolerance)
+        found = decode(question.program.about([first.path]), full, question.setting, tolerance)
     except ModelError as error:
         return Said(notes=(str(error),))
     if found is None:

@@ -8,19 +8,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..verdict import Evidence
 from .finding import Said
 from .limits import Limits
-from .search import CUTS, JITTER, QUICK, ROUNDS, Round, Search, float64_runs
+from .search import CUTS, JITTER, QUICK, ROUNDS, Round, Search
 from .setting import ModelError, Setting
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from .outputs import Outputs
+    from .program import Program
     from .proof import Attempt
     from .question import Question
     from .witness import ModelWitness
@@ -49,15 +51,15 @@ class Replays:
         """A search under the question's boundary, and its limits unless others are named."""
         q = self.question
         return Search(
-            q.program, q.boundary, vocabulary=q.vocabulary, suspects=suspects, epsilon=q.seen.epsilon, limit=limit,
-            limits=limits or q.limits,
+            q.program, q.boundary, q.outputs.checked, vocabulary=q.vocabulary, suspects=suspects,
+            epsilon=q.seen.epsilon, limit=limit, limits=limits or q.limits,
         )  # fmt: skip
 
     @cached_property
     def _wide(self) -> str:
         """Whether the model runs in float64 throughout, and as the same function ("same", "other", "no")."""
         q = self.question
-        return float64_runs(q.program, q.setting, q.seen.output, q.seen.random)
+        return float64_runs(q.program, q.setting, q.outputs, q.seen.random)
 
     def finest(self, setting: Setting) -> Setting:
         """The setting in float64 where the model is the same function there."""
@@ -180,3 +182,34 @@ class Replays:
         if self.question.program.subject.tied:
             plan.append((replace(fine, alone=True), QUICK))
         return plan
+
+
+def float64_runs(program: Program, setting: Setting, outputs: Outputs, random: bool) -> Literal["same", "other", "no"]:
+    """How the model takes to float64 throughout: the same function up to native rounding, another one, or not at all.
+
+    Another one means that rounding decides the native values, or that the model asks for its own precision.
+    """
+
+    try:
+        wide = program.run(program.input, replace(setting, precision="float64"))
+    except ModelError:
+        return "no"
+    native = outputs.rows
+    if wide.shape != native.shape:
+        return "no"
+    if random:
+        return "same"  # other random numbers, hence other values
+    telling = [c for c in outputs.checked if not c.whole] or outputs.checked  # rounding may move whole numbers far
+    agree = (_agree(wide[:, c.columns].double(), native[:, c.columns].double()) for c in telling)
+    return "same" if all(agree) else "other"
+
+
+def _agree(a: Tensor, b: Tensor) -> bool:
+    """Whether two outputs are the same up to native rounding."""
+    import torch
+
+    both = torch.isfinite(a) & torch.isfinite(b)
+    if not bool((torch.isnan(a) == torch.isnan(b)).all()):
+        return False
+    scale = float(b[both].abs().max()) if bool(both.any()) else 0.0
+    return bool(((a - b).abs()[both] <= 0.05 * max(scale, 1e-30)).all())

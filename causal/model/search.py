@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ..boundary import Boundary
+    from .outputs import Checked
     from .program import Program
 
 JITTER = 0.1  # scale of the noise that opens gates which start at zero
@@ -77,6 +78,7 @@ class Search:
         self,
         program: Program,
         boundary: Boundary,
+        outputs: Sequence[Checked],
         *,
         vocabulary: int | None = None,
         suspects: np.ndarray | None = None,
@@ -84,7 +86,7 @@ class Search:
         limit: int = CUTS,
         limits: Limits | None = None,
     ) -> None:
-        self.program, self.boundary, self.vocabulary = program, boundary, vocabulary
+        self.program, self.boundary, self.outputs, self.vocabulary = program, boundary, outputs, vocabulary
         self.suspects, self.epsilon, self.limit = suspects, epsilon, limit
         self.limits = limits or Limits()
         self.tried = Tried()
@@ -184,8 +186,8 @@ class Search:
         rows[where] = new
         return x
 
-    def rounding(self, x: Tensor, setting: Setting, y: Tensor, rows: np.ndarray) -> float:
-        """How far a tremor of a few last places in input and parameters moves the given rows of the output."""
+    def rounding(self, x: Tensor, setting: Setting, y: Tensor, rows: np.ndarray, of: Checked) -> float:
+        """How far a tremor of a few last places in input and parameters moves the given rows of an output."""
         import torch
 
         eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
@@ -199,9 +201,9 @@ class Search:
                 xs = (x.double() * (1 + 2 * eps * noise)).to(
                     torch.float64 if setting.precision == "float64" else x.dtype
                 )
-            moved = (self.run(xs, shaken)[rows] - y[rows]).abs().double()
+            moved = (self.run(xs, shaken)[rows, of.columns] - y[rows]).abs().double()
             worst = max(worst, float(torch.nan_to_num(moved, nan=0.0, posinf=0.0).max()) if moved.numel() else 0.0)
-        return max(worst, 4 * eps * _largest(y[rows]), eps * 1e-3)
+        return worst if of.whole else max(worst, 4 * eps * _largest(y[rows]), eps * 1e-3)
 
     def find(
         self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Tensor | None = None, middle: bool = False
@@ -221,12 +223,13 @@ class Search:
                     self._note(stopped=stopped)
                     return None
                 changed = self.replaced(positions, how, base)
-                moved = self._moved(y, self.run(changed, setting), blind)
+                after = self.run(changed, setting)
                 if how.joint:
                     self._note(cuts=max(self.tried.cuts, count + 1))
-                noise = None if moved is None else self._noise(x, changed, setting, y, blind, moved)
-                if noise is not None:
-                    return self._witness(x, changed, setting, y, positions, noise)
+                for output in self.outputs:
+                    noise = self._noise(x, changed, setting, (y, after), blind, output)
+                    if noise is not None:
+                        return self._witness(x, changed, setting, y, positions, noise, output)
         return None
 
     def _moved(self, y: Tensor, after: Tensor, rows: np.ndarray) -> float | None:
@@ -241,16 +244,22 @@ class Search:
         return largest or None
 
     def _noise(
-        self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, rows: np.ndarray, moved: float
+        self, x: Tensor, changed: Tensor, setting: Setting, runs: tuple[Tensor, Tensor], rows: np.ndarray, of: Checked
     ) -> float | None:
-        """How far rounding moves the rows, where they moved beyond it; None where rounding explains what was seen."""
+        """How far rounding moves the rows of an output that moved beyond it; None where it explains what was seen.
+
+        Rounding moves whole numbers not at all, or nothing is known of them: a tie may break either way.
+        """
+        y = runs[0][:, of.columns]
+        moved = self._moved(y, runs[1][:, of.columns], rows)
+        if moved is None:
+            return None
         eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
-        if moved > BEYOND_ROUNDING * 4 * eps * _largest(y[rows]):  # the least that `rounding` allows
-            noise = max(
-                self.rounding(x, setting, y, rows), self.rounding(changed, setting, self.run(changed, setting), rows)
-            )
-            noise = max(noise, self._moved(y, self.run(x, setting), rows) or 0.0)
-            if moved > BEYOND_ROUNDING * noise:
+        if of.whole or moved > BEYOND_ROUNDING * 4 * eps * _largest(y[rows]):  # the least that `rounding` allows
+            again = self.run(changed, setting)[:, of.columns]
+            noise = max(self.rounding(x, setting, y, rows, of), self.rounding(changed, setting, again, rows, of))
+            noise = max(noise, self._moved(y, self.run(x, setting)[:, of.columns], rows) or 0.0)
+            if not noise if of.whole else moved > BEYOND_ROUNDING * noise:
                 return noise
         self._note(largest_rounding=max(self.tried.largest_rounding, moved))
         return None
@@ -262,19 +271,27 @@ class Search:
         x, changed = (witness.tensor(t) for t in witness.inputs)
         y, after = self.run(x, setting), self.run(changed, setting)
         rows = np.array([witness.query])
-        moved = self._moved(y, after, rows)
-        if moved is None or not torch.isfinite(y[rows]).any():
+        of = next(c for c in self.outputs if witness.output in (None, c.path))
+        if not torch.isfinite(y[rows, of.columns]).any():
             return False
-        return self._noise(x, changed, setting, y, rows, moved) is not None
+        return self._noise(x, changed, setting, (y, after), rows, of) is not None
 
     # -- the witness ---------------------------------------------------------------------------------------------
 
     def _witness(
-        self, x: Tensor, changed: Tensor, setting: Setting, y: Tensor, positions: np.ndarray, noise: float
+        self,
+        x: Tensor,
+        changed: Tensor,
+        setting: Setting,
+        y: Tensor,
+        positions: np.ndarray,
+        noise: float,
+        of: Checked,
     ) -> ModelWitness:
         """Narrow the changed positions down to as few as still show the leak, then the query that moves most."""
         import torch
 
+        y = y[:, of.columns]
         rows_of = self.program.subject.sequence_axis
         threshold = BEYOND_ROUNDING * noise
 
@@ -285,7 +302,7 @@ class Search:
             return mixed
 
         def leaks(some: np.ndarray) -> bool:
-            moved = self._moved(y, self.run(keep(some), setting), self._blind(some))
+            moved = self._moved(y, self.run(keep(some), setting)[:, of.columns], self._blind(some))
             return moved is not None and moved > threshold
 
         some = positions
@@ -296,7 +313,7 @@ class Search:
                 break
             some = kept
         final = keep(some)
-        after = self.run(final, setting)
+        after = self.run(final, setting)[:, of.columns]
         blind = self._blind(some)
         d = (y[blind].double() - after[blind].double()).abs()
         d = torch.where(torch.isfinite(d), d, 0.0)
@@ -318,9 +335,10 @@ class Search:
             vary=subject.vary,
             tied=subject.tied,
             sequence_axis=subject.sequence_axis,
-            output_axis=subject.output_axis,
+            output_axis=of.axis,
+            output=of.path,
             dtype=str(subject.input.dtype).removeprefix("torch."),
-            program=self.program,
+            program=self.program.about([of.path]),
         )
 
 
@@ -359,26 +377,3 @@ def _bisecting(items: list[int]) -> list[int]:
                 following += [(a, middle), (middle, b)]
         spans = following
     return order
-
-
-def float64_runs(program: Program, setting: Setting, native: Tensor, random: bool) -> Literal["same", "other", "no"]:
-    """How the model takes to float64 throughout: the same function up to native rounding, another one, or not at all.
-
-    Another one means that rounding decides the native values, or that the model asks for its own precision.
-    """
-    import torch
-
-    try:
-        wide = program.run(program.input, replace(setting, precision="float64"))
-    except ModelError:
-        return "no"
-    if wide.shape != native.shape:
-        return "no"
-    if random:
-        return "same"  # other random numbers, hence other values
-    a, b = wide.double(), native.double()
-    both = torch.isfinite(a) & torch.isfinite(b)
-    if not bool((torch.isnan(a) == torch.isnan(b)).all()):
-        return "other"
-    scale = float(b[both].abs().max()) if bool(both.any()) else 0.0
-    return "same" if bool(((a - b).abs()[both] <= 0.05 * max(scale, 1e-30)).all()) else "other"

@@ -47,6 +47,7 @@ class ModelWitness(Witness):
     tied: tuple[int | str, ...] = ()  # inputs that were given as the very tensor that is varied
     sequence_axis: int = 1
     output_axis: int = 1
+    output: str | None = None  # the path of the output that leaks; None: the first floating one
     dtype: str = "float32"  # of the varied input in a native run
     slot: int | None = None
     program: Program | None = field(default=None, repr=False)
@@ -60,11 +61,12 @@ class ModelWitness(Witness):
         """A sentence: who changes with whom, from which value to which, and how the runs were made."""
         before, after = (float(o[self.feature]) for o in self.outputs)
         how = self.setting.describe()
+        which = f"output{self.output} at" if self.output else "output"
         who = f"input {self.position} changes"
         if len(self.positions) > 1:
             who = f"inputs {shown(self.positions)} change together"
         return (
-            f"output {self.query} changes {_from_to(before, after)} when {who}"
+            f"{which} {self.query} changes {_from_to(before, after)} when {who}"
             f" (rounding moves it by {self.rounding:.1g}{f'; {how}' if how else ''})"
         )
 
@@ -94,7 +96,8 @@ class ModelWitness(Witness):
             place[name] = keywords[self.vary] if isinstance(self.vary, str) else given[self.vary]
         if keywords and not inputs:
             given.append(keywords)
-        return Program.of(subject_of(model, given, self.vary, self.sequence_axis, self.output_axis))
+        program = Program.of(subject_of(model, given, self.vary, self.sequence_axis, self.output_axis))
+        return program if self.output is None else program.about([self.output])
 
     def tensor(self, x: np.ndarray) -> Tensor:
         """One of the two inputs as a tensor, on the model's device."""
@@ -126,6 +129,7 @@ class ModelWitness(Witness):
             "tied": list(self.tied),
             "sequence_axis": self.sequence_axis,
             "output_axis": self.output_axis,
+            "output": self.output,
             "dtype": self.dtype,
         }
 
@@ -152,6 +156,7 @@ class ModelWitness(Witness):
             tied=tuple(data.get("tied", ())),
             sequence_axis=axis,
             output_axis=data["output_axis"],
+            output=data.get("output"),
             dtype=data["dtype"],
         )
 

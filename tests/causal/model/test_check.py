@@ -277,7 +277,7 @@ def test_a_zero_buffer_is_a_constant():
     model = Gated(register=lambda t: t)
     del model.gate
     model.register_buffer("gate", torch.zeros(4))
-    assert status(model, x()) == "PROVED"
+    assert status(model, x(), sequence_axis=1) == "PROVED"
 
 
 def test_a_trainable_tensor_outside_any_module_is_a_parameter():
@@ -289,7 +289,7 @@ def test_a_trainable_tensor_outside_any_module_is_a_parameter():
 
 
 def test_stored_parameters_on_request():
-    verdict = ap.check_model(Gated(), x(), parameters="stored")
+    verdict = ap.check_model(Gated(), x(), parameters="stored", sequence_axis=1)
     assert verdict.status.name == "PROVED"
     assert any("keep their stored values" in a for a in verdict.assumptions)
     assert status(lambda x: x.flip(1), x(), parameters="stored") == "REFUTED"
@@ -310,7 +310,7 @@ def test_a_jittered_witness_refutes_only_where_stored_values_prove_nothing():
 
 
 def test_an_over_masked_model_is_proved_with_a_warning():
-    verdict = ap.check_model(nn.Linear(4, 4), x())
+    verdict = ap.check_model(nn.Linear(4, 4), x(), sequence_axis=1)
     assert verdict.status.name == "PROVED"
     assert any("own" in r and "warning" in r for r in verdict.reasons)
 
@@ -473,4 +473,4 @@ def test_a_rule_of_the_users_own():
     assert last.status.name == "PROVED"  # the last position may use everything
     assert any("no rule for attnproof_test.double" in r for r in last.reasons)
     rule = Rule(("attnproof_test::double",), lambda call: call["x"].shadow)
-    assert status(model, x(), rules=(rule,)) == "PROVED"
+    assert status(model, x(), sequence_axis=1, rules=(rule,)) == "PROVED"

@@ -289,7 +289,10 @@ def minus(x: torch.Tensor) -> torch.Tensor:
 def test_an_operation_without_a_rule_may_see_the_sign_of_a_zero():
     verdict = ap.check_model(lambda x: only_first(x, minus(0.0 * x[0, 1])), torch.randn(1, N, 2))
     assert verdict.status.name == "REFUTED"
-    assert ap.check_model(lambda x: x + minus(torch.zeros(2)), torch.randn(1, N, 2)).status.name == "PROVED"
+    assert (
+        ap.check_model(lambda x: x + minus(torch.zeros(2)), torch.randn(1, N, 2), sequence_axis=1).status.name
+        == "PROVED"
+    )
 
 
 def named(x):
@@ -334,7 +337,7 @@ def prints_a_constant(x):
 
 @pytest.mark.parametrize("model", [named, several, no_failure, state_kept, killed_number, prints_a_constant])
 def test_harmless_neighbours_are_proved(model):
-    assert ap.check_model(model, torch.randn(1, N, 2)).status.name == "PROVED"
+    assert ap.check_model(model, torch.randn(1, N, 2), sequence_axis=1).status.name == "PROVED"
 
 
 def test_constants_of_numpy_are_read():
@@ -344,7 +347,7 @@ def test_constants_of_numpy_are_read():
         assert float(table[0, 1]) == 0
         return table @ x
 
-    assert ap.check_model(model, torch.randn(1, N, 2)).status.name == "PROVED"
+    assert ap.check_model(model, torch.randn(1, N, 2), sequence_axis=1).status.name == "PROVED"
 
 
 def test_a_run_that_breaks_the_assumptions_says_so():

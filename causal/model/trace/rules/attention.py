@@ -86,14 +86,25 @@ def hidden_pairs(call: TorchCall, mask: TorchOperand | None, queries: int, keys:
 
 @rule("aten._native_multi_head_attention", fails="never", sees_sign=False)
 def native_attention(call: TorchCall) -> tuple[Shadow, ...]:
-    """Projections of each row, masked attention, projection; the mask counts where it hides exactly (true, or −∞)."""
+    """Projections of each row, masked attention, projection; the mask counts where it hides exactly (true, or −∞).
+
+    The weights of a query, (batch, queries, keys) or with heads before the queries, use no more than its output does.
+    """
     q, k, v = call["query"], call["key"], call["value"]
     hidden = hidden_pairs(call, call["mask"], q.shape[1], k.shape[1])
     others = [o.shadow for o in call.operands() if o not in (q, k, v)]
     first, *rest = call.value
     out = attended_rows(rows_of(q.shadow), rows_of(k.shadow, v.shadow), hidden, others, tuple(first.shape))
-    ends = int(out.lo.min()), int(out.hi.max())
-    return (out, *(uniform(tuple(t.shape), VARIES, *ends) for t in rest if isinstance(t, torch.Tensor)))
+    return (out, *(_weights(tuple(t.shape), out) for t in rest if isinstance(t, torch.Tensor)))
+
+
+def _weights(shape: tuple[int, ...], out: Shadow) -> Shadow:
+    lo, hi = out.lo, out.hi
+    if len(shape) not in (3, 4) or shape[-2] != out.shape[1]:  # none were asked for
+        return uniform(shape, VARIES, int(lo.min()), int(hi.max()))
+    if len(shape) == 4:
+        lo, hi = lo[:, None], hi[:, None]
+    return Shadow(shape, lo, hi, np.zeros((1,) * len(shape), np.uint8))
 
 
 @rule("aten._transformer_encoder_layer_fwd", fails="never", sees_sign=False)

@@ -74,9 +74,11 @@ CASES = {
     "mha": plain(lambda x: MHA(*[x[None]] * 3)[0]),
     "mha masked": plain(lambda x: MHA(*[x[None]] * 3, attn_mask=FUTURE, need_weights=False)[0]),
     "mha weights": plain(lambda x: MHA(x[None], x[None], x[None], attn_mask=FUTURE)),
+    "mha fused weights": plain(lambda x: MHA(*[x[None]] * 3, attn_mask=FUTURE)),
+    "mha fused weights by head": plain(lambda x: MHA(*[x[None]] * 3, attn_mask=FUTURE, average_attn_weights=False)),
     "mha cross": plain(lambda x: MHA(x[None, :2], x[None], x[None])[0]),
 }
-LOOSE = {"mha weights", "kernel finite"}
+LOOSE = {"mha weights", "mha fused weights", "mha fused weights by head", "kernel finite"}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -96,3 +98,10 @@ def test_a_bias_that_is_large_but_finite_is_a_condition_in_a_kernel_too():
 def test_a_hint_without_a_mask_changes_nothing():
     run = check(plain(lambda x: ENCODER(x[None], is_causal=True)), X)
     assert run.outputs[0].along(1)[1].tolist() == [5] * 6
+
+
+@pytest.mark.parametrize(("name", "axis"), [("mha fused weights", 1), ("mha fused weights by head", 2)])
+def test_the_weights_of_a_query_use_what_it_may_see(name, axis):
+    run = check(CASES[name], X, exact=False)
+    assert "aten._native_multi_head_attention" in run.operations
+    assert run.outputs[1].along(axis)[1].tolist() == [0, 1, 2, 3, 4, 5]

@@ -1,0 +1,226 @@
+"""Which of the tensors that a model returns are checked, and how they lie side by side in one array of rows.
+
+Checked is every tensor with as many places along its output axis as there are queries, whole numbers and truth values
+too; the others (caches, losses, pooled vectors) are named and not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .setting import ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from ..boundary import Boundary
+
+Chosen = int | str | Sequence[int | str] | None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One output that is checked: its `path`, its `axis` of queries, its `columns` among the rows of all outputs.
+
+    `whole`: its entries are whole numbers or truth values, which know no rounding.
+    """
+
+    path: str
+    axis: int
+    columns: slice
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The outputs that are checked, the paths of all others, and the rows (queries, features) of those checked."""
+
+    checked: tuple[Checked, ...]
+    unchecked: tuple[str, ...]
+    rows: Tensor
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where the checked ones sit in what the model returns."""
+        return tuple(c.path for c in self.checked)
+
+    @property
+    def first(self) -> Checked:
+        """The first floating one, else the first."""
+        return next((c for c in self.checked if not c.whole), self.checked[0])
+
+
+def tensors(result: Any) -> dict[str, Tensor]:
+    """The tensors that a model returned, by path; ModelError where there is none."""
+    import torch
+
+    from .trace.pytree import TreeError, leaves
+
+    try:
+        found = {path: t for path, t in leaves(result) if isinstance(t, torch.Tensor)}
+    except TreeError as error:
+        raise ModelError(error.name, error.problem, error.remedy) from None
+    if not found:
+        raise ModelError(
+            "the model",
+            f"returned {type(result).__name__} and no tensor",
+            "wrap it in a function that returns the tensor to check",
+        )
+    nested = [path for path, t in found.items() if t.is_nested]
+    if nested:
+        raise ModelError(f"output{nested[0]}", "is a nested tensor, which has no axis", "return it padded")
+    return found
+
+
+def first_of(found: dict[str, Tensor], axis: int, wanted: str | None = None) -> str:
+    """The path `wanted`, else the first floating tensor that has the axis, else the first that has it; ModelError."""
+    if wanted in found:
+        return wanted
+    usable = [path for path, t in found.items() if _has(t, axis)]
+    if not usable:
+        path, t = next(iter(found.items()))
+        raise ModelError(
+            "output_axis",
+            f"is no axis of output{path}, whose shape is {tuple(t.shape)}",
+            "pass the axis of the output that holds queries",
+            axis,
+        )
+    return next((path for path in usable if _is_real(found[path])), usable[0])
+
+
+def with_places(found: dict[str, Tensor], axis: int, places: int) -> list[str]:
+    """The paths of the tensors that have so many places along the axis."""
+    return [path for path, t in found.items() if _has(t, axis) and t.shape[axis] == places]
+
+
+def named(result: Any, chosen: Chosen) -> list[str]:
+    """The paths of the tensors that `outputs=` names by index, key or path; ModelError for one that names none."""
+    from .trace.pytree import node_of
+
+    found, node = tensors(result), node_of(result)
+    keys = [""] if node is None else list(node.keys)
+    paths: list[str] = []
+    for item in [chosen] if isinstance(chosen, (int, str)) else chosen or ():
+        if isinstance(item, str):
+            tops = [p for p in (*keys, *found) if p in (item, f".{item}", f"[{item!r}]")]
+        else:
+            tops = keys[item : item + 1] if item >= 0 else []
+        under = [p for p in found for top in tops if p == top or p.startswith((f"{top}[", f"{top}."))]
+        if not under:
+            names = ", ".join(f"output{p}" for p in found)
+            raise ModelError("outputs", "names no tensor among what the model returned", f"choose from {names}", item)
+        paths += under
+    return list(dict.fromkeys(paths))
+
+
+def choose(
+    result: Any,
+    axis: int,
+    boundary: Boundary,
+    given: bool,
+    chosen: Chosen,
+    shorter: Callable[[], Mapping[str, Tensor] | None],
+) -> Outputs:
+    """The outputs to check: those `chosen`, else all with a place for every query; ModelError where there is none.
+
+    `given`: the boundary was the caller's. `shorter` gives what the model returns for one position less (None where it
+    does not run): a tensor that keeps its places then, while others lose one, has them by chance, as a hidden state
+    (layers, batch, width) has where the batch is as large as the sequence is long.
+    """
+    found = tensors(result)
+    wanted = list(found) if chosen is None else named(result, chosen)
+    paths = [p for p in with_places(found, axis, boundary.queries) if p in wanted]
+    if not paths:
+        raise _disagreement({p: found[p] for p in wanted}, axis, boundary, given)
+    if chosen is None and len(paths) > 1 and boundary.queries == boundary.n:
+        less = shorter() or {}
+        lost = with_places(dict(less), axis, boundary.n - 1)
+        kept = with_places(dict(less), axis, boundary.n)
+        paths = [p for p in paths if p not in kept] if set(lost) & set(paths) else paths
+    return _laid_out(found, axis, paths)
+
+
+def _laid_out(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> Outputs:
+    """The outputs at the paths side by side; those of the other tensors are named."""
+    checked, start = [], 0
+    for path in paths:
+        t = found[path]
+        width = rows(t, axis).shape[1]
+        checked.append(Checked(path, axis % t.dim(), slice(start, start + width), not _is_real(t)))
+        start += width
+    others = tuple(p for p in found if p not in paths)
+    return Outputs(tuple(checked), others, side_by_side(found, axis, paths))
+
+
+def side_by_side(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> Tensor:
+    """The rows (queries, features) of the outputs at the paths, detached; several as float64."""
+    import torch
+
+    missing = [p for p in paths if p not in found]
+    if missing:
+        raise ModelError(
+            f"output{missing[0]}",
+            "is there for one input and missing for another",
+            "the model must return the same structure when only values change",
+        )
+    parts = [rows(found[p], axis) for p in paths]
+    if len(parts) == 1:
+        return parts[0]
+    if len({part.shape[0] for part in parts}) > 1:
+        raise ModelError(
+            "the model's outputs",
+            f"have {', '.join(str(part.shape[0]) for part in parts)} positions where they had as many each",
+            "they must keep their shapes when only values change",
+        )
+    return torch.cat([part.to(parts[0].device).double() for part in parts], 1)
+
+
+def rows(y: Tensor, axis: int) -> Tensor:
+    """One output as (queries, features), complex numbers as two reals, whole numbers and truth values as float64."""
+    import torch
+
+    axis %= y.dim()
+    y = y.detach() if y.layout is torch.strided else y.detach().to_dense()
+    y = y.resolve_conj().resolve_neg()
+    if y.is_complex():
+        y = torch.view_as_real(y)
+    elif not y.is_floating_point():
+        y = y.double()
+    y = y.movedim(axis, 0)
+    return y.reshape(y.shape[0], -1)
+
+
+def _disagreement(found: dict[str, Tensor], axis: int, boundary: Boundary, given: bool) -> ModelError:
+    """Why no output can be checked: what its first floating one and the boundary say of the number of queries."""
+    y = found[first_of(found, axis)]
+    axis, places, n = axis % y.dim(), y.shape[axis], boundary.n
+    if given:
+        return ModelError(
+            "boundary",
+            f"has {boundary.queries} queries, the output {places} positions along axis {axis}",
+            "make them agree or pass output_axis",
+            mentions=("output_axis",),
+        )
+    remedy = (
+        f"say where they stand with boundary=Boundary.prefix({n}, queries={places}) or Boundary.relation(matrix), "
+        "or pass output_axis"
+        if places <= n
+        else f"say what each may use with boundary=Boundary.relation(matrix) of shape ({places}, {n}), or pass "
+        "output_axis"
+    )
+    return ModelError(
+        "the output",
+        f"has {places} positions along axis {axis} and the input {n}",
+        remedy,
+        mentions=("boundary", "output_axis"),
+    )
+
+
+def _has(t: Tensor, axis: int) -> bool:
+    return -t.dim() <= axis < t.dim()
+
+
+def _is_real(t: Tensor) -> bool:
+    return t.is_floating_point() or t.is_complex()

@@ -1,0 +1,118 @@
+"""Every output with a place for every query is checked; the others are named, and one can choose."""
+
+from __future__ import annotations
+
+import warnings
+
+import attnproof as ap
+import pytest
+from needs import need
+
+torch = need("torch")
+from torch import nn
+
+
+def x(n=8, d=4, batch=2):
+    return torch.randn(batch, n, d, generator=torch.Generator().manual_seed(n))
+
+
+LEAKS = {
+    "whole numbers": (lambda x: (x.cumsum(1), x.flip(1).argmax(-1)), "[1]"),
+    "truth values": (lambda x: [x.cumsum(1), x.flip(1) > 0], "[1]"),
+    "the second floating one": (lambda x: {"aux": x.cumsum(1), "logits": x.flip(1)}, "['logits']"),
+    "a small one beside a huge one": (lambda x: (1e12 * x.cumsum(1), 1e-6 * x.flip(1)), "[1]"),
+    "complex numbers": (lambda x: (x.cumsum(1), torch.complex(x, x.flip(1)).conj()), "[1]"),
+    "deep down": (lambda x: {"a": (x.cumsum(1), {"b": x.mean(1, keepdim=True).expand_as(x)})}, "['a'][1]['b']"),
+    "whole numbers alone": (lambda x: x.flip(1).argmax(-1), ""),
+    "truth values alone": (lambda x: x.flip(1) > 0, ""),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_an_output_that_leaks_is_found_wherever_it_is_returned(name):
+    model, path = LEAKS[name]
+    verdict = ap.check_model(model, x())
+    assert verdict.status.name == "REFUTED", verdict
+    assert verdict.details["output"] == verdict.witness.output == path
+    assert verdict.witness.replay()
+    again = ap.Verdict.from_json(verdict.to_json()).witness
+    assert again == verdict.witness
+    assert again.replay(model)
+    assert verdict.witness.describe().startswith(f"output{path} at " if path else "output ")
+    assert "cumsum" not in verdict.details["blame"]["entry"]["operation"]
+
+
+def test_whole_numbers_that_keep_to_the_past_are_proved():
+    verdict = ap.check_model(lambda x: (x.cumsum(1), x.cumsum(1).argmax(-1), x.cumsum(1) > 0), x())
+    assert verdict.status.name == "PROVED", verdict
+    assert verdict.details["outputs"] == ["[0]", "[1]", "[2]"]
+    assert not verdict.details["unchecked"]
+
+
+def test_whole_numbers_that_a_last_place_tips_refute_nothing():
+    """A tie in a row that may not see the change breaks by rounding: x·1 − x is 0 but for rounding."""
+    sums = lambda x: (x.cumsum(1), (x.sum(1, keepdim=True) * 0 + x.cumsum(1) / 3 * 3 - x.cumsum(1)).argmax(-1))  # noqa: E731
+    assert ap.check_model(sums, x()).status.name != "REFUTED"
+
+
+def test_outputs_without_a_place_for_every_query_are_named_and_an_assertion_warns_of_them():
+    def model(x):
+        return {"logits": x.cumsum(1), "loss": x.square().mean(), "pooled": x.mean(1)}
+
+    verdict = ap.check_model(model, x())
+    assert verdict.status.name == "PROVED"
+    assert "checked is output['logits']; not checked: output['loss'], output['pooled']" in verdict.reasons
+    with pytest.warns(UserWarning, match=r"not checked: output\['loss'\], output\['pooled'\]; outputs= says which"):
+        ap.assert_causal(model, x())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ap.assert_causal(model, x(), outputs="logits")
+    with pytest.raises(ap.NotProvedError, match=r"not checked: output\[3\]"):
+        ap.assert_causal(lambda x: (x.flip(1), x, x, x.mean()), x())
+
+
+CHOICES = {0: ["[0]"], 1: ["[1]"], "[1]": ["[1]"], (0, 1): ["[0]", "[1]"]}
+
+
+@pytest.mark.parametrize("chosen", CHOICES)
+def test_outputs_are_chosen_by_index_or_key(chosen):
+    verdict = ap.check_model(lambda x: (x.cumsum(1), x.flip(1)), x(), outputs=chosen)
+    assert verdict.details["outputs"] == CHOICES[chosen]
+    assert verdict.status.name == ("PROVED" if chosen == 0 else "REFUTED")
+
+
+BAD = {
+    "an index too large": (2, r"outputs = 2 names no tensor among what the model returned; choose from output\['a'\]"),
+    "no such key": ("c", r"outputs = 'c' names no tensor among what the model returned"),
+    "no such axis": ("b", r"output_axis = 1 is no axis of output\['b'\], whose shape is \(\)"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_an_output_that_cannot_be_checked_is_said(name):
+    chosen, sentence = BAD[name]
+    with pytest.raises(ValueError, match=sentence):
+        ap.check_model(lambda x: {"a": x.cumsum(1), "b": x.mean()}, x(), outputs=chosen)
+
+
+def test_a_state_with_as_many_places_by_chance_is_no_output_of_queries():
+    """The hidden state is (layers, batch, width): its axis 1 is as long as the sequence, and stays so for a shorter."""
+    verdict = ap.check_model(nn.GRU(4, 4, batch_first=True), x(n=8, batch=8))
+    assert verdict.status.name == "PROVED", verdict
+    assert verdict.details["unchecked"] == ["[1]"]
+    named = ap.check_model(nn.GRU(4, 4, batch_first=True), x(n=8, batch=8), outputs=1)
+    assert named.status.name == "REFUTED"
+
+
+def test_a_model_that_runs_on_one_length_only_has_all_such_outputs_checked():
+    verdict = ap.check_model(lambda x: (x.cumsum(1).reshape(2, 8, 4), x.new_zeros(1, 8) + x.mean()), x())
+    assert verdict.status.name == "REFUTED"
+    assert verdict.details["output"] == "[1]"
+
+
+def test_a_relation_is_not_widened_by_laying_outputs_side_by_side():
+    """Output 0 reads the first position, output 1 the last of the past; nobody reads what lies between."""
+    matrix = torch.eye(8, dtype=torch.bool)
+    matrix[:, 0] = True
+    first = lambda x: (x[:, :1].expand_as(x), x * 2)  # noqa: E731
+    assert ap.check_model(first, x(), boundary=ap.Boundary.relation(matrix.numpy())).status.name == "PROVED"
