@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError
-from ..verdict import Verdict, accept_or_raise
+from ..verdict import NotProvedError, Status, Verdict, accept_or_raise
 from .cuts import all_cuts
 from .decide import decide
 from .inputs import read_tables
@@ -19,6 +19,7 @@ from .outputs import SET_OF_COLUMNS
 from .runner import Runner
 from .search import Search
 from .state import State
+from .words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -86,15 +87,24 @@ def assert_no_lookahead(
     suppress: str | None = None,
     **options: Any,
 ) -> Verdict:
-    """`check_pipeline` as an assertion: the verdict, or PrefixLeakError that shows it.
+    """`check_pipeline` as an assertion: the verdict, or an AssertionError that shows it.
 
-    `options` are those of `check_pipeline`; `suppress` accepts the verdict all the same for a stated reason.
+    Raises PrefixLeakError when refuted, and NotProvedError for another status that is not in `accept`, or where a
+    column that is no label is not deterministic, so that no leak in it can be told. `options` are those of
+    `check_pipeline`; `suppress` accepts the verdict all the same for a stated reason.
 
     >>> import numpy as np
     >>> assert_no_lookahead(np.cumsum, np.arange(8.0)).status.name
     'UNDECIDED'
     """
-    return accept_or_raise(check_pipeline(function, data, **options), accept, suppress)
+    verdict = accept_or_raise(check_pipeline(function, data, **options), accept, suppress)
+    if not verdict.details["untold"] or verdict.suppressed or verdict.status is Status.REFUTED:
+        return verdict
+    if suppress is not None:
+        return verdict.suppress(suppress)
+    columns = listed(verdict.details["untold"])
+    remedy = "fix the seed, declare labels, or pass suppress= with a reason"
+    raise NotProvedError(verdict, f"no leak can be told in {columns}, where equal runs differ; {remedy}\n{verdict}")
 
 
 def _declared(runner: Runner, labels: Sequence[str]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,10 +34,12 @@ def columns_of(runner: Runner, searched: Searched, confirmed: Confirmed, labels:
         if name == SET_OF_COLUMNS and not hits:
             continue
         score = sum(hit.rewrite.count for hit in hits) / searched.compared if searched.compared else None
-        if noise or not hits:
+        if number not in confirmed.leaking:
             column = Column(name, Status.UNDECIDED, _no_leak(noise, name in labels), score=score)
         else:
             column = _leak(runner, name, hits, through.get(number), score, name in labels, every)
+            if noise:
+                column = replace(column, detail=f"{column.detail}; {_far_above(noise)}")
         found.append(column)
     return found
 
@@ -47,6 +50,10 @@ def _no_leak(noise: float, label: bool) -> str:
     size = f" by up to {noise:.3g}" if np.isfinite(noise) else ""
     note = f"non-deterministic: runs on equal input differ{size}, so that no leak can be told"
     return ("declared a label; " if label else "") + note
+
+
+def _far_above(noise: float) -> str:
+    return f"non-deterministic, but runs on equal input differ by no more than {noise:.3g}"
 
 
 def _leak(

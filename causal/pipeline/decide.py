@@ -43,7 +43,7 @@ def decide(runner: Runner, search: Search, labels: Collection[str]) -> Verdict:
         reasons=reasons_of(runner, searched, confirmed, bool(leaking)),
         boundary=runner.clock.boundary,
         columns=tuple(columns),
-        details=_details(runner, searched, confirmed),
+        details=_details(runner, searched, confirmed, labels),
         versions=versions_of("numpy", *([] if runner.source.library == "numpy" else [runner.source.library])),
         input_hash=runner.tables.fingerprint(),
     )
@@ -58,7 +58,7 @@ def _hits_in(runner: Runner, confirmed: Confirmed, name: str) -> Hits:
     return confirmed.hits[runner.base.names.index(name)]
 
 
-def _details(runner: Runner, searched: Searched, confirmed: Confirmed) -> dict[str, Any]:
+def _details(runner: Runner, searched: Searched, confirmed: Confirmed, labels: Collection[str]) -> dict[str, Any]:
     names = runner.base.names
     return {
         "cuts": searched.cuts,
@@ -67,6 +67,11 @@ def _details(runner: Runner, searched: Searched, confirmed: Confirmed) -> dict[s
         "every_cut": searched.every(runner.clock),
         "leaking_ranks": {names[n]: _ranks(confirmed.hits[n]) for n in sorted(confirmed.hits) if confirmed.hits[n]},
         "noise": {name: size for name, size in zip(names, confirmed.noise, strict=True) if size},
+        "untold": [
+            name
+            for number, (name, size) in enumerate(zip(names, confirmed.noise, strict=True))
+            if size and number not in confirmed.leaking and name not in labels
+        ],
         "seed": runner.seed,
     }
 

@@ -23,6 +23,13 @@ class Tolerance(NamedTuple):
         """The same, with the largest value of a column counted into the amount."""
         return self._replace(absolute=max(self.absolute, self.of_largest * _largest(column)))
 
+    def above(self, amount: float, column: Array) -> Tolerance:
+        """The same, with an amount that grows with the largest value, which is that of `column` for now."""
+        if not amount or not np.isfinite(amount):
+            return self
+        share = amount / (_largest(column) or 1.0)
+        return self._replace(absolute=max(self.absolute, amount), of_largest=max(self.of_largest, share))
+
 
 EXACT = Tolerance()
 

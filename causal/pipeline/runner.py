@@ -18,7 +18,7 @@ from .functions import as_function
 from .mutation import spoilt
 from .outputs import SET_OF_COLUMNS, Returned
 from .replay import NUMBERS, TRUNCATION, Place, Replay, Rewrite, Trial
-from .rounding import largest_difference, tolerances
+from .rounding import Tolerance, largest_difference, tolerances
 from .state import State
 from .words import listed
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .tables import Tables
 
 MOST_RANKS_KEPT = 4096
+FAR_ABOVE = 100.0  # times the largest difference between equal runs: what noise does not explain
+NEAR = 10.0  # times it: what it does
 
 
 class Refused(Exception):
@@ -51,9 +53,14 @@ class Runner:
             raise ValueError(f"function raises {error} on the whole data; it must run on that") from error.__cause__
         self.mutates = spoilt(tables, given)
         self.base = _kept(self._read_whole(result))
-        self.limits = tolerances(self.base.columns, tables.scale())
+        self.rounding = tolerances(self.base.columns, tables.scale())
         self.noise = [0.0] * len(self.base.names)  # by how much each column differs between runs on equal input
         self.repeat()
+
+    def limits(self, times: float = FAR_ABOVE) -> list[Tolerance]:
+        """Up to what difference the entries of a column are the same: rounding, or many `times` its noise."""
+        several = zip(self.rounding, self.noise, self.base.columns, strict=True)
+        return [limit.above(times * size, column) for limit, size, column in several]
 
     def call(self, given: Any) -> Any:
         """One call of the function, before which what it keeps is put back; Refused when it raises."""
@@ -90,7 +97,7 @@ class Runner:
         if not np.array_equal(self.base.key, other.key):
             self.noise = [float("inf")] * len(self.base.names)
             return
-        difference = compare_settled(self.base, other, int(self.base.rank.max(initial=0)), self.limits)
+        difference = compare_settled(self.base, other, int(self.base.rank.max(initial=0)), self.rounding)
         for i, (x, y) in enumerate(zip(self.base.columns, other.columns, strict=True)):
             if difference.count(i):
                 self.noise[i] = max(self.noise[i], largest_difference(x, y))
@@ -111,12 +118,13 @@ class Runner:
         rows = np.flatnonzero(kept) if truncated else self.everything
         index = getattr(self.tables.listed(given)[0], "index", None)
         other = self.aligner.read(self.call(given), rows, index)
-        return compare_settled(self.base, other, replay.cut, self.limits, kept if truncated else None)
+        return compare_settled(self.base, other, replay.cut, self.limits(), kept if truncated else None)
 
     def confirmed(self, replays: Collection[Replay], rounds: int = 2) -> dict[Replay, dict[int, Rewrite]]:
-        """Per replay the columns that it rewrites in every round, each time to the same values.
+        """Per replay the columns that it rewrites in every round, each time to the same values, far above their noise.
 
-        Between them the unchanged input is run again; columns in which these runs differ are confirmed by none.
+        Between them the unchanged input is run again, so that noise shows; what differs in other ways than by numbers,
+        such as in its rows, is confirmed by none.
         """
         found: dict[Replay, dict[int, Rewrite]] = {}
         first: dict[Replay, Returned] = {}
@@ -132,10 +140,18 @@ class Runner:
                     found[replay] = self.rewrites(difference)
                     first[replay] = _kept(difference.other)
                 elif found[replay]:
-                    apart = compare_settled(first[replay], difference.other, replay.cut, self.limits)
+                    apart = compare_settled(first[replay], difference.other, replay.cut, self.limits(NEAR))
                     same = [n for n in found[replay] if difference.count(n) and not apart.count(n)]
                     found[replay] = {n: found[replay][n] for n in same}
-        return {replay: {n: r for n, r in of.items() if not self.noise[n]} for replay, of in found.items()}
+        return {replay: self._outstanding(replay, of, first.get(replay)) for replay, of in found.items()}
+
+    def _outstanding(self, replay: Replay, found: dict[int, Rewrite], seen: Returned | None) -> dict[int, Rewrite]:
+        """Those of the rewritten columns that differ by far more than the noise that was seen in the end."""
+        if not found or seen is None or not any(self.noise[n] for n in found):
+            return found
+        kept = self.clock.kept(replay.cut) if replay.kind == TRUNCATION else None
+        apart = compare_settled(self.base, seen, replay.cut, self.limits(), kept)
+        return {n: r for n, r in found.items() if np.isfinite(self.noise[n]) and apart.count(n)}
 
     def run(self, replay: Replay) -> Trial:
         """A replay, run; a failing replacement is tried again with the data's own values, then with numbers."""

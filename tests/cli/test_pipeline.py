@@ -18,6 +18,9 @@ import numpy as np
 def trailing(d):
     return d[["day", "close"]].assign(close=d["close"].rolling(3).mean())
 
+def noisy(d):
+    return d[["day"]].assign(m=np.random.default_rng().normal(size=len(d)))
+
 def centred(d):
     return d[["day"]].assign(m=d["close"].rolling(3, center=True).mean())
 
@@ -109,6 +112,7 @@ def run(place, *arguments):
     [
         (["features:trailing", "data.csv", "--time", "day"], 3, "no leak on these cuts"),
         (["features:trailing", "data.parquet", "--time", "day", "--accept", "undecided"], 0, "no leak on these cuts"),
+        (["features:noisy", "data.csv", "--time", "day", "--accept", "undecided"], 3, "non-deterministic"),
         (["features.py:centred", "data.csv", "--time", "day"], 1, "looks ahead 1 instant"),
         (["features:centred", "data.csv", "--time", "day", "--labels", "m"], 3, "declared a label"),
         (["features:trailing", "data.csv", "--time", "day", "--boundary", "strict"], 1, "uses its own row"),
