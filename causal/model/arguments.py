@@ -181,7 +181,7 @@ def resolved_boundary(given: BoundaryLike, n: int) -> Boundary:
         ) from None
 
 
-def resolved_vocabulary(subject: Subject, given: int | None, inferred: int | None) -> int | None:
+def resolved_vocabulary(subject: Subject, given: int | None, inferred: Callable[[], int | None]) -> int | None:
     """The number of tokens, None for numbers that are no tokens; ModelError where nothing tells it."""
     import torch
 
@@ -196,11 +196,12 @@ def resolved_vocabulary(subject: Subject, given: int | None, inferred: int | Non
         return given
     if subject.input.dtype is torch.bool:
         return 2
-    if inferred is None:
+    told = inferred()
+    if told is None:
         raise ModelError(
             f"input {subject.vary}",
             "holds whole numbers and no embedding tells their bound",
             "pass vocabulary=, the number of tokens",
             mentions=("vocabulary",),
         )
-    return inferred
+    return told

@@ -34,7 +34,8 @@ from .outputs import Chosen, choose
 from .program import Program
 from .question import Question
 from .remarks import reads_no_other
-from .setting import ModelError, need_torch
+from .setting import ModelError, Setting, need_torch
+from .vocabulary import inferred
 
 if TYPE_CHECKING:
     from .trace.registry import Rule
@@ -70,9 +71,10 @@ def check_model(
 
     `modes` are "eval" and "train" (dropout with a fixed seed). `lengths=(32, 96)` checks several lengths, with
     `make_input(n)` or the given sequence cut or repeated. Parameters count as any numbers by default;
-    `parameters="stored"` takes them as they are. `vocabulary` bounds whole-number inputs (tokens); where the tokens go
-    straight into an embedding it is inferred. `rules` are `trace.Rule`s for operations of your own. A search for a leak
-    takes at most `tries` forwards (1000), and ends after `budget` seconds where you name some; the verdict says so.
+    `parameters="stored"` takes them as they are. `vocabulary` bounds whole-number inputs (tokens); where they reach an
+    embedding, as they are or by slices, shifts and offsets, it is inferred. `rules` are `trace.Rule`s for operations of
+    your own. A search for a leak takes at most `tries` forwards (1000), and ends after `budget` seconds where you name
+    some; the verdict says so.
 
     Returns a `Verdict` (subject "model"): `PROVED`, `PROVED_IF` with conditions (finite masks, zeros among the
     parameters, values of the other inputs), `REFUTED` with a `ModelWitness` and the operation where the future enters,
@@ -103,7 +105,8 @@ def check_model(
             about = resolved_boundary(boundary, program.n)
             shorter = partial(program.one_shorter, mode)
             which = choose(seen.result, subject.output_axis, about, boundary is not None, outputs, shorter)
-            bound = resolved_vocabulary(subject, vocabulary, seen.vocabulary)
+            told = partial(inferred, program, Setting(mode=mode, apart=seen.apart), seen.tables)
+            bound = resolved_vocabulary(subject, vocabulary, told)
             program = program.about(which.paths)
             question = Question(program, about, seen, which, mode, bound, parameters or "any", tuple(rules), limits)
             findings.append(decide(question))

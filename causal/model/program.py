@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from .trace.subject import Subject
+    from .watch import Table
 
 MOST_ACQUAINTANCES = 8  # runs in which modules may turn up that nothing showed before
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one run showed: what the model returned, the coarsest float in use, randomness, writes, vocabulary."""
+    """What one run showed: what the model returned, the coarsest float in use, randomness, writes, tables."""
 
     result: Any
     epsilon: float
@@ -37,7 +38,7 @@ class Seen:
     apart: bool
     writes_input: tuple[int, ...]
     writes_state: tuple[str, ...]
-    vocabulary: int | None
+    tables: frozenset[Table]
     strangers: tuple[nn.Module, ...] = ()
     fixed_modes: tuple[str, ...] = ()
 
@@ -167,6 +168,8 @@ class Program:
         setting = Setting(mode=mode, apart=apart)
         with self.prepared(setting), _told():
             positional, keywords = self._arguments(self.input)
+            place: Any = keywords if isinstance(self.subject.vary, str) else positional
+            watch.follow(place[self.subject.vary])
             given = leaves((positional, keywords))
             versions = [(i, t, t._version) for i, (_, t) in enumerate(given) if isinstance(t, torch.Tensor)]
             before = Snapshot(self.modules)
@@ -184,7 +187,7 @@ class Program:
             apart=apart,
             writes_input=written,
             writes_state=tuple(state),
-            vocabulary=watch.vocabulary,
+            tables=frozenset(watch.tables),
             strangers=tuple(strangers.met),
             fixed_modes=fixed,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,30 +11,104 @@ from . import draws
 from .trace.mode import Mode
 from .trace.pytree import leaves
 
+EMBEDDINGS = {
+    torch.ops.aten.embedding.default,
+    torch.ops.aten._embedding_bag.default,
+    torch.ops.aten._embedding_bag_forward_only.default,
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that whole numbers made of the tokens index: its `rows`, and how far the largest index is above the
+    largest token (`offset`); `plain` where they are the tokens themselves.
+    """
+
+    rows: int
+    offset: int
+    plain: bool
+
+
+class Beyond(Exception):
+    """A table was asked for a row that it does not have."""
+
 
 class Watcher(Mode):
     """The dispatch mode that looks on while a model runs on `x`.
 
     `epsilon` is the spacing of the coarsest float in use, `random` whether anything was drawn, `steered` whether a draw
-    took as many random numbers as its values asked for, `vocabulary` the rows of the embedding that takes `x` as it is.
+    took as many random numbers as its values asked for, `tables` are those that take `x`, or whole numbers made of it.
+    Where it is `strict`, a row that a table lacks raises Beyond before it is looked up, which may end all use of a GPU.
     """
 
-    def __init__(self, x: torch.Tensor) -> None:
+    def __init__(self, x: torch.Tensor, strict: bool = False) -> None:
         super().__init__()
-        self.x = x
+        self.x, self.strict = x, strict
         self.epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
         self.random = self.steered = False
-        self.vocabulary: int | None = None
+        self.tables: set[Table] = set()
+        self.made: dict[int, torch.Tensor] = {}  # whole numbers made of x, by their storage, which they keep alive
+        self.fresh: set[int] = set()  # storages of numbers that the run computed
+        self.follow(x)
+
+    def follow(self, t: torch.Tensor) -> None:
+        """Count a tensor of whole numbers as made of `x`."""
+        if _is_whole(t):
+            self.made[t.untyped_storage()._cdata] = t
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
+        keywords = kwargs or {}
+        if self.made:
+            self._look(func, args, keywords)
+        result = func(*args, **keywords)
         self.steered |= draws.is_steered(func)
         self.random |= torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
+        made = bool(self.made) and any(self._is_made(t) for _, t in leaves((list(args), keywords)))
         for _, t in leaves(result):
-            if isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()):
+            if not isinstance(t, torch.Tensor):
+                continue
+            if t.is_floating_point() or t.is_complex():
                 self.epsilon = max(self.epsilon, torch.finfo(t.dtype).eps)
-        if func is torch.ops.aten.embedding.default and not self.x.is_floating_point():
-            table, index = args[0], args[1]
-            if index.numel() == self.x.numel() and bool(torch.equal(index.reshape(-1), self.x.reshape(-1))):
-                self.vocabulary = min(self.vocabulary or table.shape[0], table.shape[0])
+                if self.made and t.layout is torch.strided and not t.is_nested and not _is_view(func):
+                    self.fresh.add(t.untyped_storage()._cdata)
+            elif made:
+                self.follow(t)
         return result
+
+    def _is_made(self, value: Any) -> bool:
+        return isinstance(value, torch.Tensor) and _is_whole(value) and value.untyped_storage()._cdata in self.made
+
+    def _look(self, func: Any, args: Any, keywords: Any) -> None:
+        """Note the table that an operation reads by whole numbers made of the tokens."""
+        table, index = self._lookup(func, args)
+        if table is None or not self._is_made(index) or index.dtype is torch.bool or not index.numel():
+            return
+        rows, x = table.shape[0], self.x.reshape(-1)
+        least = -rows if func is torch.ops.aten.index.Tensor else 0
+        if self.strict and not least <= int(index.min()) <= int(index.max()) < rows:
+            raise Beyond
+        plain = index.numel() == x.numel() and bool(torch.equal(index.reshape(-1), x))
+        self.tables.add(Table(rows, 0 if plain else int(index.max()) - int(x.max()), plain))
+
+    def _lookup(self, func: Any, args: Any) -> tuple[Any, Any]:
+        """What an operation looks up along its first axis, and by what; nothing where it does not, or computed it."""
+        if func in EMBEDDINGS:
+            return args[0], args[1]
+        if func is torch.ops.aten.index.Tensor:
+            table, index = args[0], args[1][0]
+        elif func is torch.ops.aten.index_select.default and args[1] == 0:
+            table, index = args[0], args[2]
+        else:
+            return None, None
+        own = table.is_floating_point() and table.untyped_storage()._cdata not in self.fresh
+        return (table, index) if own else (None, None)
+
+
+def _is_view(func: Any) -> bool:
+    """Whether an operation's results lie in what it was given."""
+    schema = getattr(func, "_schema", None)
+    return schema is not None and any(r.alias_info is not None for r in schema.returns)
+
+
+def _is_whole(t: torch.Tensor) -> bool:
+    return not (t.is_floating_point() or t.is_complex()) and t.layout is torch.strided and not t.is_nested
