@@ -46,14 +46,16 @@ class Unaligned(ValueError):
 class Aligner:
     """Reads results so that rows of different runs can be told to be the same; `mode` is settled by the first result.
 
-    "rows": one row per input row, in order. "labels": input rows named by the index. "times": rows named by time, group
-    and their count within these.
+    "rows": one row per input row, in order, or newest first where `backwards`. "labels": input rows named by the index.
+    "times": rows named by time, group and their count within these. Where the first result's times are its rows' own,
+    those of every other result tell its rows, whatever it did to their order, index or number.
     """
 
     def __init__(self, source: Source, clock: Clock) -> None:
         self.source, self.clock, self.mode = source, clock, ""
         self.names: list[str] | None = None
-        self.timed = False  # whether labels and times say the same of the first result
+        self.timed = False  # whether places or labels and times say the same of the first result
+        self.backwards = False
 
     def read(self, result: Any, rows: Array, given: Any = None) -> Returned:
         """What the function returned for the input rows `rows`, whose pandas index was `given` (None: no index).
@@ -75,8 +77,8 @@ class Aligner:
             names, columns = self.names, self._named(names, columns)
         if not self.mode:
             self.mode = self._mode(result, index, m, rows, given)
-            where = self._labelled(index, rows, given) if self.mode == "labels" else None
-            self.timed = where is not None and self._agree(result, index, where)
+            where = self._labelled(index, rows, given) if self.mode == "labels" else rows
+            self.timed = self.mode != "times" and where is not None and self._agree(result, index, where)
         if self.mode == "times":
             return replace(self._by_time(result, names, columns, index), own=own)
         if self.mode == "labels":
@@ -85,13 +87,35 @@ class Aligner:
                 where = self._looked_up(result, index, rows)
             if where is None:
                 raise Unaligned("function returned row labels that its input lacks; keep the index or the time column")
-            return replace(self._by_row(names, columns, where), own=own)
+            return replace(self._by_row(names, columns, where[::-1] if self.backwards else where), own=own)
+        if self.timed and (m != len(rows) or not self._agree(result, index, rows)):
+            rows_named = self._looked_up(result, index, rows)
+            if rows_named is None:
+                raise Unaligned(
+                    "function returned times that do not tell its rows apart; keep the group column as well"
+                )
+            return replace(self._by_row(names, columns, rows_named), own=own)
         if m != len(rows):
             raise Unaligned(
                 f"function returned {m} rows for {len(rows)}, and nothing says which rows these are; "
                 "keep the index or the time column, or return one row per input row"
             )
-        return replace(self._by_row(names, columns, rows), own=own)
+        return replace(self._by_row(names, columns, rows[::-1] if self.backwards else rows), own=own)
+
+    @property
+    def pairing(self) -> str:
+        """By what rows of two runs are told to be the same, in words."""
+        if self.mode == "times" or self.timed:
+            return "their time" if self.source.groups is None else "their time and group"
+        if self.backwards:
+            return "their place, newest first"
+        return {"rows": "their place", "labels": "the index"}[self.mode]
+
+    def is_anonymous(self, returned: Returned, index: Any) -> bool:
+        """Whether the data has times and nothing but their places tells which rows a result's are."""
+        fresh = index is None or _is_fresh(index, len(returned.key))
+        timed = self.source.times is None or self.source.library == "numpy" or self.timed or self.mode == "times"
+        return fresh and not timed and self.source.groups is None
 
     def _named(self, names: list[str], columns: list[Array]) -> list[Array]:
         """The columns of the first result, taken from a result that has others; ValueError where names mean nothing."""
@@ -132,6 +156,9 @@ class Aligner:
             times = index.get_level_values(name)
         elif type(index).__name__ in ("DatetimeIndex", "PeriodIndex") and self.source.times.dtype.kind == "M":
             times = index
+        elif self.source.times.dtype.kind == "M":
+            dates = [level for level in _unnamed_levels(index) if type(level).__name__ == "DatetimeIndex"]
+            times = dates[0] if len(dates) == 1 else None
         if times is None or is_zoned(times) != self.source.zoned:
             return None
         try:
@@ -210,12 +237,26 @@ class Aligner:
             return group_numbers(self.source, result[name])
         if index is not None and name in index.names:
             return group_numbers(self.source, index.get_level_values(name))
+        for level in _unnamed_levels(index):
+            try:
+                found = group_numbers(self.source, level)
+            except ValueError:
+                continue
+            if bool((found >= 0).all()):
+                return found
         return None
 
 
 def _constant(entry: Any, n: int) -> Array:
     """A column that says the same in every row, and takes no room."""
     return np.broadcast_to(np.array(entry, dtype=object), n)
+
+
+def _unnamed_levels(index: Any) -> list[Any]:
+    """The levels without a name of an index of several, such as tsfresh gives to its rolled features."""
+    if getattr(index, "nlevels", 1) < 2:
+        return []
+    return [index.get_level_values(i) for i, name in enumerate(index.names) if name is None]
 
 
 def _is_fresh(index: Any, m: int) -> bool:

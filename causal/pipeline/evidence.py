@@ -60,6 +60,7 @@ def _ways(runner: Runner, trials: Sequence[Trial]) -> str:
 def assumptions_of(runner: Runner) -> tuple[str, ...]:
     """What the verdict takes for granted."""
     found = ["the function's result depends on its argument alone", "the cuts that were run, and no others"]
+    found.append(f"rows of two runs are paired by {runner.aligner.pairing}")
     most = max(limit.relative for limit in runner.rounding)
     if most:
         found.append(f"floats that differ by no more than {most:.1g} of their size are equal up to rounding")

@@ -100,7 +100,7 @@ def _beyond(
     if dtype.kind == "b":
         return ~old
     low, high = limits
-    span = (high - low) or abs(high) or 1.0
+    span = min(high - low, float(np.finfo(float).max)) or abs(high) or 1.0
     u = random.random(len(old))
     steps = 0.5 + u
     steps[u < 0.25] *= FAR
@@ -108,6 +108,10 @@ def _beyond(
     if dtype.kind in "iu":
         whole = np.iinfo(dtype)
         new = np.clip(np.rint(new), max(whole.min, -(2.0**62)), min(whole.max, 2.0**62))
+    elif dtype.kind == "f":
+        most = float(np.finfo(dtype).max)  # squares stay finite: infinity times a weight of zero would be no number
+        most = min(most, max(2 * abs(low), 2 * abs(high), most**0.5 / 2))
+        new = np.clip(new, -most, most)
     return new.astype(dtype)
 
 

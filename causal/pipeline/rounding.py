@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,8 @@ def _same(a: Any, b: Any, limit: Tolerance) -> bool:
         return bool(a == b or abs(a - b) <= limit.absolute + limit.relative * abs(a))
     if isinstance(a, (list, tuple, np.ndarray)) and isinstance(b, (list, tuple, np.ndarray)):
         return len(a) == len(b) and all(_same(c, d, limit) for c, d in zip(a, b, strict=True))
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same(value, b[key], limit) for key, value in a.items())
     try:
         return bool(a == b)
     except (TypeError, ValueError):

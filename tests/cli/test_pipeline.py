@@ -121,7 +121,7 @@ def run(place, *arguments):
         (
             ["features:centred", "data.csv", "--time", "day", "--cuts", "2", "--workers", "2", "--exact"],
             1,
-            "looks ahead 1",
+            "looks ahead at least 1",
         ),
     ],
 )

@@ -105,3 +105,64 @@ def test_panels_in_other_shapes():
     assert wide.status is Status.UNDECIDED
     means = check_pipeline(lambda d: d.groupby("day")["x"].mean().shift(-1), data, **keys)
     assert (means.status, means.columns[0].reach) == (Status.REFUTED, 1)
+
+
+def test_the_returned_time_tells_the_row_however_results_are_sorted():
+    """By chance the whole is in order of the id; with other ids it is not."""
+    polars = need("polars")
+    times = pd.date_range("2024-01-01", periods=12)
+    data = polars.DataFrame({"t": times.to_numpy(), "id": np.arange(12), "x": np.arange(12.0) ** 2})
+
+    def by_id(d):
+        return d.with_columns(y=polars.col("x").cum_sum()).sort("id")[["t", "y"]]
+
+    verdict = check_pipeline(by_id, data, time="t")
+    assert verdict.status is Status.UNDECIDED
+    assert "rows of two runs are paired by their time" in verdict.assumptions
+    ahead = check_pipeline(lambda d: by_id(d.with_columns(x=polars.col("x").shift(-1))), data, time="t")
+    assert ahead.status is Status.REFUTED
+
+    def filtered(d):
+        return d.filter(polars.col("x") < 1000)[["t", "x"]]
+
+    verdict = check_pipeline(filtered, data, time="t", cuts="all")
+    assert verdict.status is Status.UNDECIDED
+    assert not any("nothing says which rows" in reason for reason in verdict.reasons)
+    assert not any("replaced" in reason for reason in verdict.reasons)
+
+
+def test_rolled_features_whose_index_has_no_names():
+    """As tsfresh returns them: a row for each group and time, in order of the groups, the levels without names."""
+    data = panel().sort_values(["day", "firm"]).reset_index(drop=True)
+
+    def rolled(lag):
+        def features(d):
+            found = d.assign(y=d.groupby("firm")["x"].shift(lag)).sort_values(["firm", "day"])
+            found.index = pd.MultiIndex.from_arrays([found["firm"], found["day"]], names=[None, None])
+            return found[["y"]]
+
+        return features
+
+    verdict = check_pipeline(rolled(1), data, time="day", group="firm")
+    assert verdict.status is Status.UNDECIDED
+    assert "rows of two runs are paired by their time and group" in verdict.assumptions
+    assert check_pipeline(rolled(-1), data, time="day", group="firm").status is Status.REFUTED
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+def test_newest_first_with_a_fresh_index(indexed):
+    data = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=30), "x": np.random.default_rng(0).normal(size=30)})
+    given, keys = (data.set_index("day"), {}) if indexed else (data, {"time": "day"})
+
+    def newest_first(lag):
+        return lambda d: d["x"].shift(lag).iloc[::-1].reset_index(drop=True)
+
+    verdict = check_pipeline(newest_first(1), given, **keys)
+    assert verdict.status is Status.UNDECIDED
+    assert "rows of two runs are paired by their place, newest first" in verdict.assumptions
+    ahead = check_pipeline(newest_first(-2), given, **keys)
+    assert (ahead.status, ahead.columns[0].reach) == (Status.REFUTED, 2)
+    assert ahead.witness.replay()
+    plain = check_pipeline(lambda d: d["x"].shift(1).reset_index(drop=True), given, **keys)
+    assert plain.status is Status.UNDECIDED
+    assert not any("newest" in text for text in plain.assumptions)

@@ -46,3 +46,16 @@ def test_replacements_out_of_range_that_raise_fall_back_on_the_data_s_own_values
         return s.shift(-1)
 
     assert check_pipeline(strict_range, series()).status is Status.REFUTED
+
+
+@pytest.mark.parametrize("size", [5.0, 300.0])
+def test_replaced_numbers_of_half_precision_stay_finite(size):
+    """Infinity times a weight of zero is no number, and would read as a leak."""
+    x = (np.random.default_rng(0).normal(size=12) * size).astype(np.float16)
+
+    def running_mean(x):
+        weights = np.tril(np.ones((len(x), len(x)), np.float16)) / np.float16(12)
+        return weights @ x
+
+    assert check_pipeline(running_mean, x).status is Status.UNDECIDED
+    assert check_pipeline(lambda x: running_mean(x[::-1])[::-1], x).status is Status.REFUTED

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
 import numpy as np
 import pytest
 from attnproof.causal.pipeline.check import check_pipeline
-from attnproof.causal.pipeline.rounding import largest_difference
+from attnproof.causal.pipeline.rounding import differs, largest_difference
 from attnproof.causal.verdict import Status
 from needs import need
 
@@ -57,3 +58,14 @@ def test_rounding_is_no_leak():
         return signal.fftconvolve(a, np.ones(16) / 16)[: len(a)]
 
     assert check_pipeline(causal_by_fft, x, cuts=12).status is Status.UNDECIDED
+
+
+def test_missing_numbers_inside_entries_are_equal():
+    entries = [{"a": float("nan"), "b": [1.0, float("nan")]}, {"a": 1.0}]
+    x, y, z = (np.array(e, dtype=object) for e in (entries, copy.deepcopy(entries), [{"a": 0.0}, {"b": 1.0}]))
+    assert not differs(x, y).any()
+    assert differs(x, z).all()
+    pandas = need("pandas")
+    s = pandas.Series(np.arange(6.0))
+    verdict = check_pipeline(lambda s: s.map(lambda v: {"v": v, "gap": float("nan")}), s)
+    assert verdict.details["noise"] == {}
