@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,16 +72,15 @@ def blame_leak(
     output: int,
     query: int,
     positions: Sequence[int],
-    closed: np.ndarray | None,
     policy: Policy,
 ) -> Blame | None:
     """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof).
 
-    What belongs to `closed` positions (boolean; None: those positions) is passed over.
+    What belongs to any position that is closed to the query is passed over: it may depend on them.
     """
     from .trace.frontend import blame
 
-    marked = np.zeros(boundary.n, bool)
+    marked, closed = np.zeros(boundary.n, bool), ~boundary.allowed_row(query)
     marked[list(positions)] = True
     try:
         chain = blame(program.subject, policy, output=output, position=query, forbidden=marked, closed=closed)
@@ -108,10 +108,15 @@ def corrected(blame: Blame, program: Program, boundary: Boundary, witness: Model
         scale = max(witness.rounding, 2.0**-50 * float(a.abs().max())) if a.numel() else 0.0
         if a.numel() and float((a - b).abs().max()) > BEYOND_ROUNDING * scale:
             module = name if side == "out" else name.rpartition(".")[0]
-            entry = next((op for op in blame.chain.path if op.module == module), None)
-            return replace(blame, chain=replace(blame.chain, entry=entry)) if cleared and entry is not None else blame
+            return (cleared and _entered_in(blame, module)) or blame
         cleared |= side == "out" and f"{blame.entry.module}.".startswith(f"{name}.")
     return None if cleared else blame
+
+
+def _entered_in(blame: Blame, module: str) -> Blame | None:
+    """The chain from its first operation in the module; None when it has none there."""
+    path = tuple(dropwhile(lambda op: op.module != module, blame.chain.path))
+    return replace(blame, chain=replace(blame.chain, entry=path[0], path=path)) if path else None
 
 
 def _events(program: Program, witness: ModelWitness, x: np.ndarray, stands: int) -> list[tuple[str, str, Tensor]]:

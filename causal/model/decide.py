@@ -131,25 +131,19 @@ def _blame_witness(question: Question, attempt: Attempt, witness: ModelWitness) 
         blame = _blame(question, attempt, path, query, np.flatnonzero(closed).tolist())
     if blame is not None:
         with contextlib.suppress(Exception):  # a guide must never stop a verdict
-            found = corrected(blame, question.program, question.boundary, witness)
-            blame = found or _blame(question, attempt, path, query, positions, closed) or blame
+            blame = corrected(blame, question.program, question.boundary, witness) or blame
     return blame
 
 
 def _blame(
-    question: Question,
-    attempt: Attempt,
-    path: str | None,
-    query: int,
-    positions: Sequence[int],
-    closed: np.ndarray | None = None,
+    question: Question, attempt: Attempt, path: str | None, query: int, positions: Sequence[int]
 ) -> Blame | None:
     """The chain by which the positions reach a query of the output at the path."""
     program = question.program
     try:
         output = output_index(attempt.trace, path or "")
         with program.prepared(question.setting):
-            return blame_leak(program, question.boundary, output, query, positions, closed, attempt.policy)
+            return blame_leak(program, question.boundary, output, query, positions, attempt.policy)
     except (ModelError, ValueError):
         return None
 

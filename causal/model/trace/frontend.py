@@ -19,7 +19,7 @@ from ....libraries import missing
 from ..modules import modules_of
 from .domain import FIXED, ranked, uniform
 from .location import Places
-from .provenance import Flow
+from .provenance import Axes, Flow
 from .pytree import leaves, mapped
 from .records import Chain, Output, Trace
 
@@ -39,10 +39,11 @@ from .tracer import Tracer
 
 if TYPE_CHECKING:
     from .policy import Policy
+    from .provenance import Graph
     from .subject import Subject
 
 
-def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Flow | None = None) -> Trace:
+def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None = None) -> Trace:
     """See `attnproof.causal.model.trace.run`."""
     chosen = _chosen(subject)
     order = _order(ranks, chosen.shape[subject.sequence_axis])
@@ -72,7 +73,6 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Flow | None =
     started = time.perf_counter()
     with ExitStack() as stack:
         stack.enter_context(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH))
-        stack.enter_context(places)
         stack.enter_context(torch.no_grad())
         stack.enter_context(eager())
         stack.enter_context(watched(exits))
@@ -209,7 +209,9 @@ def _written(shadows: Shadows, modules: Sequence[torch.nn.Module], copies: Itera
 def blame(subject: Subject, policy: Policy, *, output: int, position: int, forbidden: Any, closed: Any = None) -> Chain:
     """See `attnproof.causal.model.trace.blame`."""
     marked = np.asarray(forbidden, bool)
-    flow = Flow(marked if closed is None else np.asarray(closed, bool), position)
+    axes = Axes(len(marked))
+    run(subject, policy, flow=axes)
+    flow = Flow(marked if closed is None else np.asarray(closed, bool), position, axes.found)
     # Forbidden positions carry rank 0; the others carry −1, which no element can be seen to depend on.
     run(subject, policy, ranks=np.where(marked, 0, -1), flow=flow)
     return flow.chain(output)

@@ -7,40 +7,28 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 HERE = os.path.dirname(__file__)
+CALL = torch.nn.Module._call_impl.__code__
 
 
 class Places:
-    """While it is open, knows which module is running (by global forward hooks)."""
+    """Knows which module is running, and where, from the frames of Python."""
 
     def __init__(self, roots: Sequence[tuple[str, Any]]) -> None:
         self._names = {id(m): prefix + name for prefix, root in roots for name, m in root.named_modules()}
-        self._stack: list[str] = []
-        self._hooks: list[Any] = []
-
-    def __enter__(self) -> Places:
-        from torch.nn.modules import module
-
-        def enter(m: Any, _: Any) -> None:
-            self._stack.append(self._names.get(id(m)) or (self._stack[-1] if self._stack else ""))
-
-        def leave(*_: Any) -> None:
-            if self._stack:
-                self._stack.pop()
-
-        self._hooks = [
-            module.register_module_forward_pre_hook(enter),
-            module.register_module_forward_hook(leave, always_call=True),
-        ]
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        for hook in self._hooks:
-            hook.remove()
 
     def module(self) -> str:
-        """The path of the innermost named module that is running, "" at the top."""
-        return self._stack[-1] if self._stack else ""
+        """The path of the innermost named module that is running, hooks of its own included, "" at the top."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and not _is_run(frame):
+            if frame.f_code is CALL:
+                name = self._names.get(id(frame.f_locals["self"]))
+                if name:
+                    return name
+            frame = frame.f_back
+        return ""
 
     def line(self) -> str:
         """The innermost frame that is neither PyTorch's nor ours, else of PyTorch's modules, as "file.py:12"."""
@@ -49,7 +37,7 @@ class Places:
         while frame is not None:
             name = frame.f_code.co_filename
             if name.startswith(HERE):
-                if frame.f_code.co_name == "run":
+                if _is_run(frame):
                     break
             elif inside not in name and not name.startswith("<"):
                 return f"{name}:{frame.f_lineno}"
@@ -57,3 +45,8 @@ class Places:
                 fallback = f"{name}:{frame.f_lineno}"
             frame = frame.f_back  # type: ignore[assignment]
         return fallback
+
+
+def _is_run(frame: Any) -> bool:
+    """Whether it is the frame of the run itself, above which nothing belongs to the model."""
+    return frame.f_code.co_name == "run" and frame.f_code.co_filename.startswith(HERE)

@@ -22,7 +22,7 @@ from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
 if TYPE_CHECKING:
     from .exits import Exits
     from .ledger import Ledger
-    from .provenance import Flow
+    from .provenance import Graph
     from .registry import Rule
 
 
@@ -30,7 +30,12 @@ class Tracer(Mode):
     """The mode under which the model runs."""
 
     def __init__(
-        self, ledger: Ledger, shadows: Shadows, exits: Exits, rules: Sequence[Rule] = (), flow: Flow | None = None
+        self,
+        ledger: Ledger,
+        shadows: Shadows,
+        exits: Exits,
+        rules: Sequence[Rule] = (),
+        flow: Graph | None = None,
     ) -> None:
         super().__init__()
         self.ledger, self.shadows, self.exits, self.rules, self.flow = ledger, shadows, exits, rules, flow
