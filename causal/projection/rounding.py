@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .witness import ProjectionWitness
 
 Pair = tuple[Fraction, Fraction]
+MANY, FEW_SLOTS = 300, 16  # inputs that are tried where there are so few slots that each is cheap
 
 
 def breaking_input(question: Question, head_of: Head, dtype: str, columns: Candidates) -> ProjectionWitness | None:
@@ -60,7 +61,10 @@ def candidates(question: Question, E: Columns, F: Columns) -> Candidates:
 def _proposals(
     question: Question, head_of: Head, dtype: str, columns: Candidates, tries: int = 60
 ) -> Iterator[tuple[int, int, dict[int, Pair], dict[int, Pair]]]:
-    """Structured inputs first (a large forbidden number swallows the small allowed ones), then random ones."""
+    """Structured inputs first (a large forbidden number swallows the small allowed ones), then random ones.
+
+    The last are of all the bits that the type has, whose products round: weights that add up to 1 in real arithmetic.
+    """
     query = int(question.queries[question.horizons.argmin()])
     swallow = Fraction(2) ** (BITS[dtype] + 3)
     rng = random.Random(0)
@@ -91,6 +95,20 @@ def _proposals(
         elif columns.future_keys:
             j = rng.choice(columns.future_keys)
             yield query, j, {**keys, j: (change[0], change[1] * unit("E", j))}, values
+    for _ in range(MANY if len(question.slots) <= FEW_SLOTS else tries):
+        keys = {m: still("E", m, _every_bit(rng, dtype)) for m in columns.past_keys}
+        values = {i: still("F", i, _every_bit(rng, dtype)) for i in columns.past_values}
+        name = "F" if (columns.future_values and rng.random() < 0.5) or not columns.future_keys else "E"
+        j = rng.choice(columns.future_values if name == "F" else columns.future_keys)
+        moved = {j: (Fraction(0), _every_bit(rng, dtype) * unit(name, j))}
+        yield query, j, {**keys, **moved} if name == "E" else keys, {**values, **moved} if name == "F" else values
+
+
+def _every_bit(rng: random.Random, dtype: str) -> Fraction:
+    """A number of about 1 with as many bits as the type holds."""
+    bits = BITS[dtype]
+    whole = rng.choice((-1, 1)) * (rng.getrandbits(bits) | 1 << (bits - 1))
+    return Fraction(whole, 1 << (bits - 1)) * Fraction(2) ** rng.randint(-2, 2)
 
 
 def representable(witness: ProjectionWitness, dtype: str) -> bool:

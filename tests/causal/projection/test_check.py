@@ -295,6 +295,18 @@ def test_a_tolerance_is_compared_before_it_is_said():
     assert [c.text.partition(" ")[0] for c in wide.conditions] == ["real", "a"]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_weights_that_add_up_to_one_but_for_rounding_have_their_breaking_input(dtype):
+    """Equal rows of F, and keys of short mantissas show nothing: it takes products that round."""
+    E, F = np.array([[0.5, 1, 0], [0.5, 0.5, 0]], dtype), np.array([[-1, 0, 0], [-1, 0, 0]], dtype)
+    boundary = Boundary.relation([[True, False, False]])
+    (condition,) = check_projection(F, E, layout="slots-first", boundary=boundary).conditions
+    broken = condition.counterexample
+    assert broken.position == 1
+    assert broken.replay()
+    assert broken.outputs[0] != broken.outputs[1]
+
+
 FIRST = {"layout": "slots-first"}
 
 
