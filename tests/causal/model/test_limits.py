@@ -111,7 +111,10 @@ def test_a_rule_that_is_wrong_for_other_parameters_is_contradicted():
     verdict = ap.check_model(Gated(), torch.randn(1, 8, 4), rules=WRONG)
     assert verdict.status.name == "REFUTED", verdict
     assert verdict.witness.setting.jitter
-    assert ap.check_model(Gated(), torch.randn(1, 8, 4), rules=WRONG, parameters="stored").status.name == "PROVED"
+    assert (
+        ap.check_model(Gated(), torch.randn(1, 8, 4), rules=WRONG, parameters="stored", sequence_axis=1).status.name
+        == "PROVED"
+    )
 
 
 def test_six_forwards_beside_a_proof_four_of_them_with_the_parameters_given():
