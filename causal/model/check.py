@@ -101,7 +101,7 @@ def check_model(
         subject = subject_of(model, given, vary, axis, output_axis)
         length_as_asked(subject, n, boundary)
         for mode in chosen:
-            program, seen = Program.of(subject).acquainted(mode)
+            program, seen = Program.of(subject).acquainted(mode, rules)
             about = resolved_boundary(boundary, program.n)
             shorter = partial(program.one_shorter, mode)
             which = choose(seen.result, subject.output_axis, about, boundary is not None, outputs, shorter)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from .reachable import reachable
 from .restore import restored
 from .trace.age import is_new
 
@@ -81,5 +82,5 @@ class Strangers:
             return
         self._known.update(id(m) for m in module.modules())
         self.met.append(module)
-        self._stack.enter_context(restored([module]))
+        self._stack.enter_context(restored(reachable(module)))
         self._stack.enter_context(in_mode([module], self._mode))

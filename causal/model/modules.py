@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 def modules_of(model: Any) -> list[nn.Module]:
     """The `nn.Module`s that a callable reaches, those inside others left out."""
+    return modules_among(reachable(model))
+
+
+def modules_among(objects: Sequence[Any]) -> list[nn.Module]:
+    """The `nn.Module`s among some objects, those inside others left out."""
     import torch
 
     tops: list[torch.nn.Module] = []
     covered: set[int] = set()
-    for module in reachable(model):
+    for module in objects:
         if issubclass(type(module), torch.nn.Module) and id(module) not in covered:
             tops.append(module)
             covered.update(id(m) for m in module.modules())

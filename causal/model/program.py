@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from . import draws
+from .changes import Snapshot
 from .modes import Strangers, fixed_modes, in_mode
-from .modules import modules_of, seeded
+from .modules import modules_among, seeded
 from .outputs import first_of, side_by_side, tensors
 from .precision import in_float64, parameters_as, uncompiled, wider
-from .restore import Snapshot, restored
+from .reachable import reachable
+from .restore import Held
 from .setting import AS_GIVEN, ModelError, Setting
+from .survivors import outliving
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from .trace.records import Trace
+    from .trace.registry import Rule
     from .trace.subject import Subject
     from .watch import Table
 
@@ -30,7 +35,11 @@ MOST_ACQUAINTANCES = 8  # runs in which modules may turn up that nothing showed 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one run showed: what the model returned, the coarsest float in use, randomness, writes, tables."""
+    """What one run showed: what the model returned, the coarsest float in use, randomness, writes, tables.
+
+    `first` is the abstract run that came before it, for any parameters and positions in their order, or why there is
+    none.
+    """
 
     result: Any
     epsilon: float
@@ -41,6 +50,7 @@ class Seen:
     tables: frozenset[Table]
     strangers: tuple[nn.Module, ...] = ()
     fixed_modes: tuple[str, ...] = ()
+    first: Trace | str = ""
 
 
 @dataclass(frozen=True)
@@ -52,27 +62,57 @@ class Program:
 
     subject: Subject
     modules: tuple[nn.Module, ...]
+    held: Held = field(compare=False, repr=False)
     paths: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, subject: Subject) -> Program:
         """The program with the modules that its model reaches, and those that a run was seen to use."""
-        return cls(subject, (*modules_of(subject.model), *subject.strangers))
+        roots = (subject.model, *subject.strangers, subject.inputs, subject.keywords)
+        reached = reachable(*roots)
+        if _initialise(subject, reached):
+            reached = reachable(*roots)
+        return cls(subject, tuple(modules_among(reached)), Held(reached))
 
-    def acquainted(self, mode: str = "eval") -> tuple[Program, Seen]:
-        """The program with every module that a run of it uses, and what a run showed once all were in the mode."""
-        program, seen = self, self.observe(mode)
+    def acquainted(self, mode: str, rules: Sequence[Rule] = ()) -> tuple[Program, Seen]:
+        """The program with every module that a run of it uses, and what its first runs showed, all in the mode."""
+        program, failed = self, ""
         for _ in range(MOST_ACQUAINTANCES):
-            if not seen.strangers:
-                return program, seen
-            met = (*program.subject.strangers, *seen.strangers)
-            program = replace(program, subject=replace(self.subject, strangers=met), modules=(*self.modules, *met))
-            seen = program.observe(mode)
+            first, met = program.first(mode, rules)
+            failed = failed or (first if isinstance(first, str) else "")  # what it left behind stays
+            seen = None if met else program.observe(mode)
+            if seen is not None and not seen.strangers:
+                return program, replace(seen, first=failed or first)
+            strangers = (*program.subject.strangers, *(met if seen is None else seen.strangers))
+            program = Program.of(replace(self.subject, strangers=strangers))
         raise ModelError(
             "the model",
-            f"runs a {type(seen.strangers[0]).__name__} that it was not seen to reach, and another one in every run",
+            f"runs a {type(strangers[-1]).__name__} that it was not seen to reach, and another one in every run",
             "pass the module that holds it",
         )
+
+    def first(self, mode: str, rules: Sequence[Rule]) -> tuple[Trace | str, list[nn.Module]]:
+        """The abstract run that is the first of all, or why there is none; and modules that nothing showed before.
+
+        What it computes from the input counts as that, wherever it is kept: no run has filled a cache before. What
+        outlives it would be taken for a constant by any other run.
+        """
+        from .trace.frontend import run
+        from .trace.policy import Policy
+
+        try:
+            with self.prepared(Setting(mode=mode)), Strangers(self.modules, mode) as strangers:
+                trace = run(self.subject, Policy(rules=tuple(rules)))
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except Exception as error:
+            said = " ".join(str(error).split())[:200]
+            return f"{type(error).__name__}: {said}", strangers.met
+        trace = replace(trace, outputs=tuple(replace(o, value=None) for o in trace.outputs))
+        left = outliving(trace.data, self.held.storages)
+        if left:
+            return f"it keeps {left}, made from its input, where the check cannot put it back", strangers.met
+        return replace(trace, data=()), strangers.met
 
     def about(self, paths: Sequence[str]) -> Program:
         """The program whose outputs are those at the paths."""
@@ -148,7 +188,7 @@ class Program:
             stack.enter_context(torch.no_grad())
             stack.enter_context(seeded(setting.seed))
             stack.enter_context(in_mode(self.modules, setting.mode))
-            stack.enter_context(restored(self.modules))
+            stack.enter_context(self.held.restored())
             stack.enter_context(parameters_as(self.modules, setting))
             if setting.apart:
                 stack.enter_context(uncompiled())
@@ -191,6 +231,25 @@ class Program:
             strangers=tuple(strangers.met),
             fixed_modes=fixed,
         )
+
+
+def _initialise(subject: Subject, reached: Sequence[Any]) -> bool:
+    """Run a model once whose lazy modules learn their shapes from a first call; whether there were such modules."""
+    import torch
+
+    def is_lazy(module: nn.Module) -> bool:
+        tensors = [*module._parameters.values(), *module._buffers.values()]
+        return any(isinstance(t, (torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer)) for t in tensors)
+
+    lazy = [m for m in reached if issubclass(type(m), torch.nn.Module) and is_lazy(m)]
+    if not lazy:
+        return False
+    theirs = {id(part) for module in lazy for part in reachable(module)}
+    others = Held([value for value in reached if id(value) not in theirs])
+    program = Program(subject, tuple(modules_among(reached)), others)
+    with program.prepared(AS_GIVEN), _told():
+        program.call(subject.input)
+    return True
 
 
 @contextmanager

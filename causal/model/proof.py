@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..verdict import Condition
 from .reach import Reach, Spans, reach
 from .trace.policy import Policy
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from .question import Question
     from .trace.records import MaskCondition, Trace
 
@@ -87,9 +87,14 @@ def attempt(question: Question, policy: Policy) -> Attempt | str:
     """One abstract run (more for some relations), or a phrase that says why the model cannot be traced."""
     from .trace.frontend import run
 
-    program = question.program
+    program, first = question.program, question.seen.first
+    if isinstance(first, str):
+        return first
+    same_policy = policy == Policy(rules=question.rules) and not question.setting.apart
 
     def ranked(ranks: np.ndarray) -> Trace:
+        if same_policy and np.array_equal(ranks, np.arange(program.n)):
+            return first
         return run(program.subject, policy, ranks)
 
     def spans(trace: Trace) -> Spans:

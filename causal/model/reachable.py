@@ -23,13 +23,13 @@ CLOSED = (types.ModuleType, types.CodeType, types.FrameType, types.TracebackType
 ELSEWHERE = frozenset({"logging", "_pytest", "pluggy", "asyncio", "concurrent", "multiprocessing", "unittest"})
 
 
-def reachable(root: Any) -> list[Any]:
-    """The objects that a callable reaches, itself the first and the nearest before the others; at most MOST.
+def reachable(root: Any, *others: Any) -> list[Any]:
+    """The objects that a callable reaches, and `others` with it, the nearest before those further off; at most MOST.
 
     Functions lead to their closures, their defaults and the globals that they name; objects to what they hold, weakly
     or not; classes and modules of Python to their contents where they are no library's.
     """
-    queue: deque[Any] = deque([root])
+    queue: deque[Any] = deque([root, *others])
     for name in ("model", "__self__"):  # what only asking shows: a property, the owner of a method that is not Python's
         queue.append(getattr(root, name, None))
     seen: dict[int, Any] = {}
@@ -56,11 +56,21 @@ def parts(value: Any) -> Iterator[Any]:
         yield value.get(None)
     elif issubclass(kind, np.ndarray):
         yield from value.flat if value.dtype.hasobject else ()
-    elif not issubclass(kind, CLOSED) and (kind.__module__ or "").partition(".")[0] not in ELSEWHERE:
+    elif not is_closed(kind):
         if issubclass(kind, threading.local):
             yield vars(value)
         held = gc.get_referents(value)
         yield from held[::-1] if issubclass(kind, (list, tuple)) else held  # which are gone through from their ends
+
+
+def is_closed(kind: type) -> bool:
+    """Whether objects of this class are not looked into: they are Python's own, or lead out of the program."""
+    module = kind.__module__ if isinstance(kind.__module__, str) else ""
+    if module.startswith("torch._dynamo"):
+        return all(base.__module__ != "torch.nn.modules.module" for base in kind.__mro__)
+    if module in ("builtins", "itertools") and hasattr(kind, "__next__"):
+        return True  # an iterator is half of Python and half of C, which belong together
+    return issubclass(kind, CLOSED) or module.partition(".")[0] in ELSEWHERE
 
 
 def _of_function(function: types.FunctionType) -> Iterator[Any]:

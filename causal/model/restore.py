@@ -1,147 +1,332 @@
-"""What modules keep between calls, taken down before a use and put back after it."""
+"""State that outlives a call: taken down before every run and put back after it, in the very same objects.
+
+A cache that a first run fills hides from the next what the first one looked at; a counter makes equal runs differ.
+Whatever is reached is put back in place, so that what was shared stays shared.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import is_dataclass
+import functools
+import random
+import types
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .reachable import is_closed, is_own_class, is_own_file, names_in
+
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
+
+SMALL = 2**20  # bytes of a tensor that is copied before every run; of the others only those that the first run wrote
+ABSENT = object()
+Undo = Callable[[], None]
 
 
-HELD = (list, tuple, dict, deque)
+class Held:
+    """All that the objects which a program reaches may keep from one run to the next."""
 
-
-class Snapshot:
-    """Buffers, attributes and parameters of the modules, so that a call's writes can be named and undone."""
-
-    def __init__(self, modules: Sequence[nn.Module]) -> None:
+    def __init__(self, reached: Sequence[Any]) -> None:
         import torch
 
-        self.dicts: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = []
-        self.tensors: list[tuple[str, Tensor, Tensor]] = []
-        self.parameters: list[tuple[str, Tensor, int]] = []
-        self.contents: dict[int, tuple[Any, Any]] = {}  # lists, dictionaries, … among the attributes, by address
-        own = vars(torch.nn.Module()).keys()  # PyTorch's tables of parameters, buffers, modules and hooks
-        for top in modules:
-            for name, module in top.named_modules():
-                dot = f"{name}." if name else ""
-                if not isinstance(module, torch.jit.ScriptModule):  # its attributes live outside Python
-                    self.dicts.append((dot, module, dict(module.__dict__), dict(module._buffers)))
-                held = {
-                    **{k: v for k, v in vars(module).items() if isinstance(v, torch.Tensor)},
-                    **dict(module.named_buffers(recurse=False)),
-                }
-                for key, t in held.items():
-                    if t is not None:
-                        self.tensors.append((dot + key, t, t.detach().clone()))
-                for key, value in vars(module).items():
-                    if _is_held(value) and key not in own:
-                        self._take_down(dot + key, value)
-            self.parameters += [(name, p, p._version) for name, p in top.named_parameters()]
+        self._takers: list[Callable[[], Undo]] = []
+        self._small: list[Tensor] = []
+        self._large: list[Tensor] = []
+        self._is_first = True
+        spaces: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
+        for value in reached:
+            kind = type(value)
+            if issubclass(kind, torch.Tensor):
+                if _is_plain(value):
+                    large = isinstance(value, torch.nn.Parameter) or value.nbytes > SMALL
+                    (self._large if large else self._small).append(value)
+            elif issubclass(kind, types.FunctionType) and is_own_file(value.__code__.co_filename):
+                _, names = spaces.setdefault(id(value.__globals__), (value.__globals__, {}))
+                names.update(dict.fromkeys(names_in(value.__code__)))
+            if issubclass(kind, torch.Generator):
+                self._takers.append(functools.partial(_take_random, value))
+            self._takers += [functools.partial(take, value) for take in _takers_of(value, kind)]
+        self._takers += [functools.partial(_take_names, space, tuple(names)) for space, names in spaces.values()]
 
-    def _take_down(self, name: str, value: Any, depth: int = 0) -> None:
-        """What an attribute's lists, tuples, dictionaries and dataclasses hold, and the tensors in them."""
-        import torch
+    @property
+    def storages(self) -> set[int]:
+        """The addresses of the storages of all tensors in it."""
+        return {t.untyped_storage()._cdata for t in (*self._small, *self._large)}
 
-        from .trace.pytree import DEEPEST, TreeError, node_of
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Whatever the objects keep is as before afterwards; what a decorator cached is forgotten.
 
-        if isinstance(value, torch.Tensor):
-            if depth and value.layout is torch.strided and not (value.is_meta or value.is_nested):
-                self.tensors.append((name, value, value.detach().clone()))
-            return
-        if not _is_held(value) or id(value) in self.contents or depth > DEEPEST:
-            return
-        self.contents[id(value)] = value, _contents(value)
-        with suppress(TreeError):  # what cannot be followed is left as it is
-            node = node_of(value)
-            for key, child in zip(node.keys, node.children, strict=True) if node is not None else ():
-                self._take_down(name + key, child, depth + 1)
-
-    def changes(self) -> list[str]:
-        """The names of buffers, tensors and parameters that differ from the snapshot."""
-        import torch
-
-        # values are compared, not versions: batch normalisation writes its running statistics behind autograd's back
-        changed = [n for n, t, kept in self.tensors if not _same(t, kept)]
-        changed += [n for n, p, v in self.parameters if p._version != v]
-        for dot, module, attributes, buffers in self.dicts:
-            for key, value in {**vars(module), **module._buffers}.items():
-                old = buffers.get(key, attributes.get(key))
-                if isinstance(value, torch.Tensor) and isinstance(old, torch.Tensor) and value is not old:
-                    changed += [] if _same(value, old) else [dot + key]
-        return sorted(set(changed))
-
-    def restore(self) -> None:
-        """Put back what changed, in the same tensors where they are still there."""
-        for _, t, kept in self.tensors:
-            if not _same(t, kept):
-                t.detach().copy_(kept)
-        for value, kept in self.contents.values():
-            _refill(value, kept)
-        for _, module, attributes, buffers in self.dicts:
-            for key in set(module.__dict__) - set(attributes):
-                del module.__dict__[key]
-            for key, value in attributes.items():
-                if key != "training" and module.__dict__.get(key) is not value:
-                    module.__dict__[key] = value
-            for key in set(module._buffers) - set(buffers):
-                del module._buffers[key]
-            for key, value in buffers.items():
-                if key not in module._buffers or module._buffers[key] is not value:
-                    module._buffers[key] = value
-
-
-def _is_held(value: Any) -> bool:
-    """Whether it is a structure whose contents count as a module's own state."""
-    return isinstance(value, HELD) or (is_dataclass(value) and not isinstance(value, type))
-
-
-def _contents(value: Any) -> Any:
-    """A copy of what a structure holds; None for one that cannot be refilled."""
-    if isinstance(value, dict):
-        return dict(value)
-    if isinstance(value, (list, deque)):
-        return list(value)
-    return dict(vars(value)) if hasattr(value, "__dict__") and not isinstance(value, tuple) else None
-
-
-def _items(contents: Any) -> list[Any]:
-    return [part for pair in contents.items() for part in pair] if isinstance(contents, dict) else contents
-
-
-def _refill(value: Any, kept: Any) -> None:
-    """Give a structure the very items again that it held; it is not touched where it still holds them."""
-    if kept is None:
-        return
-    now, then = _items(_contents(value)), _items(kept)
-    if len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True)):
-        return
-    if isinstance(value, dict):
-        value.clear()
-        value.update(kept)
-    elif isinstance(value, (list, deque)):
-        value.clear()
-        value.extend(kept)
-    else:
-        vars(value).clear()
-        vars(value).update(kept)
-
-
-def _same(a: Tensor, b: Tensor) -> bool:
-    import torch
-
-    return a.shape == b.shape and a.dtype == b.dtype and bool(torch.equal(a, b))
+        Parameters and other large tensors are copied before the first run, and later those that it wrote.
+        """
+        tensors = [(t, t.detach(), t.detach().clone()) for t in (*self._small, *self._large)]
+        undo = [take() for take in self._takers]
+        try:
+            yield
+        finally:
+            changed = {id(t) for t, own, kept in tensors if _put_back(t, own, kept)}
+            for put_back in undo:
+                put_back()
+            if self._is_first:
+                self._is_first, self._large = False, [t for t in self._large if id(t) in changed]
 
 
 @contextmanager
-def restored(modules: Sequence[nn.Module]) -> Iterator[None]:
-    """Whatever the modules keep is as before afterwards."""
-    snapshot = Snapshot(modules)
-    try:
+def restored(objects: Sequence[Any]) -> Iterator[None]:
+    """Whatever the objects keep is as before afterwards."""
+    with Held(objects).restored():
         yield
-    finally:
-        snapshot.restore()
+
+
+def same(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors hold the same numbers in the same type; NaN is the same as NaN."""
+    import torch
+
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return bool(torch.equal(a, b)) or bool(((a == b) | ((a != a) & (b != b))).all())
+
+
+def _put_back(t: Tensor, own: Tensor, kept: Tensor) -> bool:
+    """Give a tensor the memory again that was its own, with the numbers that were kept; whether it had others."""
+    import torch
+
+    with torch.no_grad():
+        moved = (
+            t.untyped_storage()._cdata != own.untyped_storage()._cdata or t.shape != own.shape or t.dtype != own.dtype
+        )
+        if moved:
+            t.data = own
+        written = not same(t, kept)
+        if written:
+            if 0 in t.stride():  # several places of one number
+                t.data = kept
+            else:
+                t.detach().copy_(kept)
+    return moved or written
+
+
+def _is_plain(t: Tensor) -> bool:
+    """Whether its numbers can be copied and written back."""
+    import torch
+
+    if isinstance(t, (torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer)):
+        return False
+    if t.layout is not torch.strided or t.is_meta or t.is_nested or t.is_quantized:
+        return False
+    return type(t).__torch_dispatch__ is torch.Tensor.__torch_dispatch__ and not torch.is_inference(t)
+
+
+# -- one object -----------------------------------------------------------------------------------------------------
+
+
+def _takers_of(value: Any, kind: type) -> Iterator[Callable[[Any], Undo]]:
+    """How the object's own state is taken down; each gives the function that puts it back."""
+    for base, take in TAKERS.items():
+        if issubclass(kind, base):
+            yield take
+    if issubclass(kind, type):
+        if is_own_class(value):
+            yield _take_class
+        return
+    if is_closed(kind) or issubclass(kind, types.FunctionType):
+        return
+    if isinstance(_attributes(value), dict):
+        yield _take_attributes
+    if any("__slots__" in vars(base) for base in kind.__mro__):
+        yield _take_slots
+
+
+def _attributes(value: Any) -> Any:
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+
+
+def _take_attributes(value: Any) -> Undo:
+    kind, put_back = type(value), _take_dict(_attributes(value))
+
+    def undo() -> None:
+        put_back()
+        if type(value) is not kind:  # lazy modules become others
+            object.__setattr__(value, "__class__", kind)
+
+    return undo
+
+
+def _take_dict(value: dict[Any, Any]) -> Undo:
+    base: Any = OrderedDict if isinstance(value, OrderedDict) else dict  # past what subclasses make of writing
+    kept = list(base.items(value))
+
+    def undo() -> None:
+        now = list(base.items(value))
+        if len(now) != len(kept) or any(a is not c or b is not d for (a, b), (c, d) in zip(now, kept, strict=True)):
+            base.clear(value)
+            for key, item in kept:
+                base.__setitem__(value, key, item)
+
+    return undo
+
+
+def _take_sequence(value: Any) -> Undo:
+    base: Any = list if isinstance(value, list) else deque
+    kept = list(base.__iter__(value))
+
+    def undo() -> None:
+        now = list(base.__iter__(value))
+        if len(now) != len(kept) or any(a is not b for a, b in zip(now, kept, strict=True)):
+            base.clear(value)
+            base.extend(value, kept)
+
+    return undo
+
+
+def _take_set(value: set[Any]) -> Undo:
+    kept = set(value)
+
+    def undo() -> None:
+        if {id(v) for v in value} != {id(v) for v in kept}:
+            value.clear()
+            value.update(kept)
+
+    return undo
+
+
+def _take_bytes(value: bytearray) -> Undo:
+    kept = bytes(value)
+
+    def undo() -> None:
+        value[:] = kept
+
+    return undo
+
+
+def _take_array(value: np.ndarray) -> Undo:
+    if not value.flags.writeable:
+        return lambda: None
+    kept = value.copy()
+
+    def undo() -> None:
+        value[...] = kept
+
+    return undo
+
+
+def _take_cell(value: types.CellType) -> Undo:
+    try:
+        kept = value.cell_contents
+    except ValueError:  # empty
+        kept = ABSENT
+
+    def undo() -> None:
+        if kept is not ABSENT:
+            value.cell_contents = kept
+        else:
+            try:
+                del value.cell_contents
+            except ValueError:
+                return
+
+    return undo
+
+
+def _take_slots(value: Any) -> Undo:
+    slots = [
+        d
+        for base in type(value).__mro__
+        if "__slots__" in vars(base)
+        for d in vars(base).values()
+        if isinstance(d, types.MemberDescriptorType)
+    ]
+    kept = [_slot(d, value) for d in slots]
+
+    def undo() -> None:
+        for d, old in zip(slots, kept, strict=True):
+            if _slot(d, value) is not old:
+                if old is ABSENT:
+                    d.__delete__(value)
+                else:
+                    d.__set__(value, old)
+
+    return undo
+
+
+def _slot(descriptor: Any, value: Any) -> Any:
+    try:
+        return descriptor.__get__(value)
+    except AttributeError:
+        return ABSENT
+
+
+def _take_class(value: type) -> Undo:
+    kept = dict(vars(value))
+
+    def undo() -> None:
+        for name in [n for n in vars(value) if n not in kept]:
+            delattr(value, name)
+        for name, old in kept.items():
+            if vars(value).get(name, ABSENT) is not old:
+                setattr(value, name, old)
+
+    return undo
+
+
+def _take_names(space: dict[str, Any], names: Sequence[str]) -> Undo:
+    """The globals that functions name, which they may bind anew."""
+    kept = [(name, space.get(name, ABSENT)) for name in names]
+
+    def undo() -> None:
+        for name, old in kept:
+            if old is ABSENT:
+                space.pop(name, None)
+            elif space.get(name, ABSENT) is not old:
+                space[name] = old
+
+    return undo
+
+
+def _take_context(value: ContextVar[Any]) -> Undo:
+    kept = value.get(ABSENT)
+
+    def undo() -> None:
+        if kept is not ABSENT and value.get(ABSENT) is not kept:
+            value.set(kept)
+
+    return undo
+
+
+def _take_cache(value: Any) -> Undo:
+    value.cache_clear()  # what an earlier call saw is no part of the function
+    undo: Undo = value.cache_clear
+    return undo
+
+
+def _take_random(value: Any) -> Undo:
+    """A generator of random numbers of the model's own."""
+    if hasattr(value, "bit_generator"):
+        kept = value.bit_generator.state
+        return lambda: setattr(value.bit_generator, "state", kept)
+    get = value.getstate if hasattr(value, "getstate") else value.get_state
+    put = value.setstate if hasattr(value, "setstate") else value.set_state
+    return functools.partial(put, get())
+
+
+TAKERS: dict[type, Callable[[Any], Undo]] = {
+    dict: _take_dict,
+    list: _take_sequence,
+    deque: _take_sequence,
+    set: _take_set,
+    bytearray: _take_bytes,
+    np.ndarray: _take_array,
+    types.CellType: _take_cell,
+    ContextVar: _take_context,
+    functools._lru_cache_wrapper: _take_cache,
+    random.Random: _take_random,
+    np.random.Generator: _take_random,
+    np.random.RandomState: _take_random,
+}

@@ -59,6 +59,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         for name, buffer in module.named_buffers():
             _note(shadows.buffers, name, buffer)
     args, kwargs, copies = _copied(subject)
+    older = _constants_of_scripts(modules)  # noqa: F841  (they exist in Python before the run, and so are no news in it)
     for original, tensor in copies.items():
         if original == id(chosen):
             shadow = ranked(tensor.shape, range(tensor.dim())[subject.sequence_axis], order)
@@ -75,6 +76,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         stack.enter_context(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH))
         stack.enter_context(torch.no_grad())
         stack.enter_context(eager())
+        stack.enter_context(torch.jit.optimized_execution(False))  # whose passes compare constants in the first runs
         stack.enter_context(watched(exits))
         stack.enter_context(Constructors(exits))
         stack.enter_context(Tracer(ledger, shadows, exits, policy.rules, flow))
@@ -99,6 +101,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         assumptions=_assumptions(ledger, subject, policy, list(copies.values()), others),
         operations=dict(ledger.counts),
         seconds=time.perf_counter() - started,
+        data=shadows.holding_data(copies.values()),
     )
 
 
@@ -163,6 +166,14 @@ def _real(tensor: torch.Tensor) -> bool:
 
 
 FUSED = {"aten._native_multi_head_attention", "aten._transformer_encoder_layer_fwd"}
+
+
+def _constants_of_scripts(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
+    """The tensors among the constants of scripts, which live outside Python until someone asks for them."""
+    scripts = [m for top in modules for m in top.modules() if isinstance(m, torch.jit.ScriptModule)]
+    graphs = [m.inlined_graph for m in scripts if hasattr(m, "inlined_graph")]
+    nodes = [node for graph in graphs for node in graph.findAllNodes("prim::Constant", recurse=True)]
+    return [node.t("value") for node in nodes if "value" in node.attributeNames() and node.kindOf("value") == "t"]
 
 
 def _note(table: dict[int, str], name: str, tensor: torch.Tensor) -> None:

@@ -102,6 +102,14 @@ class Memory:
     node: int = -1  # the operation that wrote it last, where a graph is kept
     views: dict[Geometry, Shadow] = field(default_factory=dict)
 
+    @property
+    def depends(self) -> bool:
+        """Whether anything in it depends on the input."""
+        if self.flat is not None:
+            return bool((self.flat[1] >= self.flat[0]).any())
+        whole = self.everywhere if self.everywhere is not None else self.base[1] if self.base is not None else None
+        return whole is not None and whole.depends
+
     def read(self, geometry: Geometry) -> Shadow:
         """The shadow of the tensor that lies at `geometry`."""
         found = self.views.get(geometry)

@@ -102,6 +102,7 @@ class Trace:
       assumptions: sentences that a proof from this run rests on.
       operations: how many operations ran, by name.
       seconds: wall-clock time of the abstract run.
+      data: weak references to the storages that held what depends on the chosen input when the run was over.
     """
 
     outputs: tuple[Output, ...]
@@ -116,6 +117,7 @@ class Trace:
     assumptions: tuple[str, ...] = ()
     operations: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    data: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def complete(self) -> bool:

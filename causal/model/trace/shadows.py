@@ -87,6 +87,15 @@ class Shadows:
             self._memories = {k: v for k, v in self._memories.items() if not v[0].expired()}
             self._purge_at = len(self._memories) + 64
 
+    def holding_data(self, inputs: Iterable[torch.Tensor]) -> tuple[StorageWeakRef, ...]:
+        """Every storage in use that the run gave something which depends on the input; those of the inputs as well."""
+        given = [self.memory_of(t) for t in inputs]
+        return tuple(
+            ref
+            for ref, memory in self._memories.values()
+            if not ref.expired() and memory.depends and (memory.written or any(memory is m for m in given))
+        )
+
     def of(self, tensor: torch.Tensor) -> Shadow:
         """What the tensor's elements depend on now."""
         memory = self.memory_of(tensor)

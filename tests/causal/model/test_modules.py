@@ -149,7 +149,6 @@ HELD = {
     "frozenset": lambda m: closed_over_parts(frozenset([m])),
     "wraps": wrapped,
     "cache": lambda m: functools.lru_cache(m),
-    "iterator": in_an_iterator,
     "class": in_a_class,
     "weak reference": weakly,
     "context variable": in_a_context,
@@ -247,9 +246,10 @@ def unseen(module):
     return Unseen(module)
 
 
-def test_a_module_that_runs_and_was_not_reached_is_met_and_put_in_the_mode():
+@pytest.mark.parametrize("hidden", [unseen, in_an_iterator])
+def test_a_module_that_runs_and_was_not_reached_is_met_and_put_in_the_mode(hidden):
     module = CausalInTraining()
-    model = unseen(module)
+    model = hidden(module)
     assert module not in modules_of(model)
     assert check_model(model, X).status.name == "REFUTED"
     assert check_model(model, X, modes=("train",)).status.name == "PROVED"
