@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentTypeError
 from ..boundary import Boundary, Misfit
+from .dense import lacking
 from .modules import modules_of
 from .setting import MODES, ModelError, need_torch
 from .trace.subject import Subject
+
+if TYPE_CHECKING:
+    from torch import nn
 
 BoundaryLike = Boundary | str | Callable[[int], Boundary] | None
 
@@ -59,6 +63,18 @@ def _positions_first(model: Any) -> tuple[str, str] | None:
         path, layer = min(layers, key=lambda found: found[0].count("."))  # the outermost: it holds the others
         return type(top).__name__, f"{type(layer).__name__} {path!r}" if path else ""
     return None
+
+
+def made_for_training(modules: Sequence[nn.Module]) -> None:
+    """ModelError where a parameter or buffer was made in inference mode: what is written into it cannot be followed."""
+    for top in modules:
+        for name, t in [*top.named_parameters(), *top.named_buffers()]:
+            if t.is_inference():
+                raise ModelError(
+                    f"{type(top).__name__}.{name}",
+                    "was made in torch.inference_mode, where PyTorch counts no writes",
+                    "make or load the model outside of it",
+                )
 
 
 def inputs_of_lengths(
@@ -128,6 +144,9 @@ def subject_of(
             "choose it with vary",
             mentions=("vary",),
         )
+    lacks = lacking(subject.input)
+    if lacks is not None:
+        raise ModelError(f"input {vary}", lacks, "pass a dense tensor of numbers, and convert it in a function")
     axis = _axis(subject, sequence_axis)
     subject = replace(subject, sequence_axis=axis, output_axis=axis if output_axis is None else output_axis)
     if not subject.n:
@@ -190,7 +209,7 @@ def resolved_vocabulary(subject: Subject, given: int | None, inferred: Callable[
     if given is not None:
         if isinstance(given, bool) or not isinstance(given, int) or given < 2:
             raise ModelError("vocabulary", "leaves nothing to vary", "pass the number of tokens, at least 2", given)
-        top = int(subject.input.max())
+        top = int(subject.input.long().max())
         if top >= given:
             raise ModelError("vocabulary", f"but the input holds token {top}", f"pass at least {top + 1}", given)
         return given

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,11 +22,13 @@ from .arguments import (
     chosen_modes,
     inputs_of_lengths,
     length_as_asked,
+    made_for_training,
     resolved_boundary,
     resolved_vocabulary,
     subject_of,
 )
 from .decide import decide
+from .dense import dense
 from .failure import failure_message
 from .finding import Finding, worst
 from .limits import Limits
@@ -101,7 +104,9 @@ def check_model(
         subject = subject_of(model, given, vary, axis, output_axis)
         length_as_asked(subject, n, boundary)
         for mode in chosen:
-            program, seen = Program.of(subject).acquainted(mode, rules)
+            program = Program.of(subject)
+            made_for_training(program.modules)
+            program, seen = program.acquainted(mode, rules)
             about = resolved_boundary(boundary, program.n)
             shorter = partial(program.one_shorter, mode)
             which = choose(seen.result, subject.output_axis, about, boundary is not None, outputs, shorter)
@@ -239,6 +244,6 @@ def _hash(program: Program) -> str:
     tensors += list(named_parameters(program.modules).values())
     for t in tensors:
         digest.update(f"{t.dtype}{tuple(t.shape)}".encode())
-        if t.numel() and t.device.type != "meta":
-            digest.update(t.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        with suppress(RuntimeError, NotImplementedError):  # nested, or without values
+            digest.update(dense(t).cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()

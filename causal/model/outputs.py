@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .dense import dense
 from .setting import ModelError
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _laid_out(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> Outp
     checked, start = [], 0
     for path in paths:
         t = found[path]
-        width = rows(t, axis).shape[1]
+        width = _told_rows(found, axis, path).shape[1]
         checked.append(Checked(path, axis % t.dim(), slice(start, start + width), not _is_real(t)))
         start += width
     others = tuple(p for p in found if p not in paths)
@@ -165,7 +166,7 @@ def side_by_side(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> T
             "is there for one input and missing for another",
             "the model must return the same structure when only values change",
         )
-    parts = [rows(found[p], axis) for p in paths]
+    parts = [_told_rows(found, axis, p) for p in paths]
     if len(parts) == 1:
         return parts[0]
     if len({part.shape[0] for part in parts}) > 1:
@@ -177,13 +178,27 @@ def side_by_side(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> T
     return torch.cat([part.to(parts[0].device).double() for part in parts], 1)
 
 
+def _told_rows(found: dict[str, Tensor], axis: int, path: str) -> Tensor:
+    """The rows of one output; ModelError where it holds no numbers that can be compared."""
+    y = found[path]
+    if y.is_meta:
+        raise ModelError(f"output{path}", "has a shape and no values", "return it on a device with values")
+    try:
+        return rows(y, axis)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        raise ModelError(
+            f"output{path}",
+            f"is a {type(y).__name__} of {y.dtype} whose entries cannot be compared ({type(error).__name__})",
+            "return a plain tensor",
+        ) from error
+
+
 def rows(y: Tensor, axis: int) -> Tensor:
     """One output as (queries, features), complex numbers as two reals, whole numbers and truth values as float64."""
     import torch
 
     axis %= y.dim()
-    y = y.detach() if y.layout is torch.strided else y.detach().to_dense()
-    y = y.resolve_conj().resolve_neg()
+    y = dense(y)
     if y.is_complex():
         y = torch.view_as_real(y)
     elif not y.is_floating_point():

@@ -185,6 +185,7 @@ class Program:
         import torch
 
         with ExitStack() as stack:
+            stack.enter_context(torch.inference_mode(False))  # where writes are not counted
             stack.enter_context(torch.no_grad())
             stack.enter_context(seeded(setting.seed))
             stack.enter_context(in_mode(self.modules, setting.mode))

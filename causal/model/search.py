@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .dense import dense
 from .limits import Limits
 from .setting import ModelError, Setting
 from .witness import BEYOND_ROUNDING, ModelWitness
@@ -345,7 +346,7 @@ class Search:
 def _numpy(t: Tensor, double: bool) -> np.ndarray:
     import torch
 
-    t = t.detach().cpu()
+    t = dense(t).cpu()
     return (t.double() if double or t.dtype is torch.bfloat16 else t).numpy().copy()
 
 
@@ -358,7 +359,7 @@ def _largest(y: Tensor) -> float:
 def _spread(x: Tensor) -> Tensor:
     import torch
 
-    magnitude = x.abs().double()
+    magnitude = x.detach().abs().double()
     rms = magnitude[torch.isfinite(magnitude)].square().mean().sqrt()
     return rms if bool(rms > 0) else torch.ones_like(rms)
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..spans import shown
 from ..verdict import Witness
 from .arguments import subject_of
+from .dense import dense
 from .program import Program
 from .setting import Setting
 
@@ -182,10 +183,10 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, dict) and "base64" in value:
         return value
     if isinstance(value, torch.Tensor):
-        value = value.detach().cpu()
-        if value.dtype is torch.bfloat16:  # NumPy has no such type; float32 holds it exactly
-            return {**_encoded(value.float()), "was": "bfloat16"}
-        value = value.numpy()
+        plain = dense(value).cpu()
+        plain = plain.float() if plain.dtype is torch.bfloat16 else plain  # NumPy has no such type; float32 holds it
+        same = plain.dtype == value.dtype
+        return _encoded(plain.numpy()) | ({} if same else {"was": str(value.dtype).removeprefix("torch.")})
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"dtype": str(value.dtype), "shape": list(value.shape), "base64": data}

@@ -69,7 +69,7 @@ def contract(run: Context, a: Operand, b: Operand, x: Shadow, y: Shadow) -> tupl
     """lo, hi, kind of the product of x (…, i, k) and y (…, k, j); the operands are told when their zeros count."""
     zx, zy = x.kind == ZERO, y.kind == ZERO
     for zero, killer, killed, s in ((zx, a, b, y), (zy, b, a, x)):
-        if zero.any() and s.kind.min() < FIXED:
+        if zero.any() and (s.kind < FIXED).any():
             run.zeros_used(killer)
             run.must_be_finite(killed)
     zy_t = np.swapaxes(zy, -1, -2)
