@@ -17,7 +17,7 @@ import numpy as np
 
 from ..verdict import LeakBound
 from .columns import per_strip
-from .support import NEVER, Scan
+from .support import BLOCK, NEVER, Scan
 
 if TYPE_CHECKING:
     from .entries import Entries
@@ -51,9 +51,9 @@ def leak_bound(
     return LeakBound(values, keys)
 
 
-def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray) -> Iterator[np.ndarray]:
+def _strips(entries: Entries, slots: np.ndarray, columns: np.ndarray, wide: int = 0) -> Iterator[np.ndarray]:
     """These rows and columns, some columns at a time, as float64 or Fractions."""
-    wide = per_strip(len(slots))
+    wide = wide or per_strip(len(slots))
     for start in range(0, len(columns), wide):
         block = entries.block(slots, columns[start : start + wide])
         yield block if block.dtype == object else block.astype(np.float64)
@@ -92,7 +92,7 @@ class Distances:
         if not kept:
             self._apart = _zeros(self._entries, (len(known), len(known)))
         self._slots, self._done = known, positions
-        for block in _strips(self._entries, known, new):
+        for block in _strips(self._entries, known, new, max(1, BLOCK // len(known))):  # each is read for every row
             for s in range(len(known) - 1):
                 self._apart[s, s + 1 :] += np.abs(block[s + 1 :] - block[s]).sum(axis=1)
         among = np.searchsorted(known, slots)
