@@ -8,6 +8,7 @@ says what was run.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError
@@ -91,13 +92,16 @@ def assert_no_lookahead(
 
     Raises PrefixLeakError when refuted, and NotProvedError for another status that is not in `accept`, or where a
     column that is no label is not deterministic, so that no leak in it can be told. `options` are those of
-    `check_pipeline`; `suppress` accepts the verdict all the same for a stated reason.
+    `check_pipeline`; `suppress` accepts the verdict all the same for a stated reason. A warning says what the function
+    has from outside, such as fitted objects, which no replay touches.
 
     >>> import numpy as np
     >>> assert_no_lookahead(np.cumsum, np.arange(8.0)).status.name
     'UNDECIDED'
     """
     verdict = accept_or_raise(check_pipeline(function, data, **options), accept, suppress)
+    for note in verdict.details["outside"] if not verdict.suppressed else ():
+        warnings.warn(note, stacklevel=2)
     if not verdict.details["untold"] or verdict.suppressed or verdict.status is Status.REFUTED:
         return verdict
     if suppress is not None:

@@ -13,7 +13,7 @@ from .confirm import Confirmed, confirm
 from .cuts import all_cuts
 from .evidence import assumptions_of, evidence_of
 from .hits import Hits, earliest
-from .reasons import reasons_of
+from .reasons import outside, reasons_of
 from .search import Search, Searched, run_search
 from .witness import witness_of
 from .words import counted
@@ -72,6 +72,7 @@ def _details(runner: Runner, searched: Searched, confirmed: Confirmed, labels: C
             for number, (name, size) in enumerate(zip(names, confirmed.noise, strict=True))
             if size and number not in confirmed.leaking and name not in labels
         ],
+        "outside": list(outside(runner)),
         "seed": runner.seed,
     }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .beforehand import beforehand
 from .cuts import all_cuts
 from .functions import FittedBeforehand
 from .outputs import SET_OF_COLUMNS
@@ -13,6 +14,7 @@ from .words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from .confirm import Confirmed
     from .runner import Runner
@@ -32,9 +34,9 @@ def reasons_of(runner: Runner, searched: Searched, confirmed: Confirmed, leaks: 
         *_spoilt_input(runner),
         *_failures(runner, searched),
         *_noise(runner, confirmed),
-        *_outside(runner),
+        *_kept(runner),
+        *outside(runner),
         *runner.tables.notes(),
-        *_fitted(runner),
         *([REMEDY] if leaks else []),
     )
 
@@ -84,21 +86,40 @@ def _noise(runner: Runner, confirmed: Confirmed) -> Iterator[str]:
         )
 
 
-def _outside(runner: Runner) -> Iterator[str]:
-    """What the function writes and reads outside its argument."""
-    kept, read = listed(runner.state.kept), listed(runner.state.tables(runner.source.n))
+def _kept(runner: Runner) -> Iterator[str]:
+    """What the function writes outside its argument."""
+    kept = listed(runner.state.kept)
     if kept:
         yield (
             f"function changes {kept} outside itself, which was put back before every call; where it is used nobody "
             "does that, so keep nothing between calls"
         )
+
+
+def outside(runner: Runner) -> Iterator[str]:
+    """What the function has from outside its argument, which no replay touches: nobody should overlook that."""
+    read = listed(runner.state.tables(runner.source.n))
     if read:
         yield (
             f"function also reads {read} from outside, which is neither cut nor replaced; to have it checked, pass "
             "it as a further table, data=(first, second)"
         )
-
-
-def _fitted(runner: Runner) -> Iterator[str]:
+    files = runner.state.files
+    if files.read:
+        yield f"function reads {listed(_named(files.read))}, which {_is(files.read)} neither cut nor replaced"
+    if files.appended:
+        yield f"function writes {listed(_named(files.appended))}, not put back between calls"
+    yield from beforehand(runner.state.fitted, runner.state.numbers, runner.tables.sources)
+    for source in runner.tables.sources:
+        if getattr(source.data, "attrs", None):
+            yield f"data.attrs holds {listed(list(map(str, source.data.attrs)))}, which every prefix is given as it is"
     if isinstance(runner.function, FittedBeforehand):
         yield "the object was fitted beforehand; what it learnt from later rows then is not seen here"
+
+
+def _named(paths: list[Path]) -> list[str]:
+    return [f"file {path.name}" for path in paths]
+
+
+def _is(several: list[Path]) -> str:
+    return "is" if len(several) == 1 else "are"

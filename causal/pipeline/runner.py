@@ -70,7 +70,7 @@ class Runner:
         self.count_call()
         self.state.put_back()
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), self.state.files.watched():
                 if self.calls > 1:  # what it says of replaced values is nobody's concern
                     warnings.simplefilter("ignore")
                 result = self.tables.call(self.function, given)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 import sys
 import sysconfig
 import types
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .beforehand import is_fitted, numbers_in
+from .files import Files
 from .frames import library_of
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ PASSIVE = (
     *(types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc),
     *(type, classmethod, staticmethod, property, types.MemberDescriptorType, types.GetSetDescriptorType),
 )
+CACHED = type(functools.lru_cache(len))
 CONTAINERS = (dict, list, set, bytearray, np.ndarray)
 
 
@@ -81,6 +85,9 @@ class State:
     def __init__(self, function: Any) -> None:
         self.variables = list(_variables(function))
         self.kept: list[str] = []  # what some call changed
+        self.files, self.environ = Files(), dict(os.environ)
+        self.fitted = [v.name for v in self.variables if is_fitted(v.value)]
+        self.numbers = [found for v in self.variables for found in numbers_in(v.name, v.value)]
         for variable in self.variables:
             if variable.value is not ABSENT and _size(variable.value) <= MOST_BYTES:
                 try:
@@ -95,13 +102,23 @@ class State:
         self.put_back()
 
     def put_back(self) -> None:
-        """Everything as it was when the check began."""
+        """Everything as it was when the check began; caches of functions are emptied."""
+        self._remember(self.files.put_back())
+        if os.environ != self.environ:
+            self._remember(["os.environ"])
+            os.environ.clear()
+            os.environ.update(self.environ)
         for variable in self.variables:
+            if isinstance(variable.value, CACHED):
+                self._remember([f"the cache of {variable.name}"] * (variable.value.cache_info().currsize > 0))
+                variable.value.cache_clear()
             now = variable.now()
             if now is not variable.value or (variable.known and not _equal(variable.copy, now, set())):
-                if variable.name not in self.kept:
-                    self.kept.append(variable.name)
+                self._remember([variable.name])
                 variable.put_back()
+
+    def _remember(self, changed: list[str]) -> None:
+        self.kept += [name for name in changed if name not in self.kept]
 
     def tables(self, n: int) -> list[str]:
         """The names of tables among them, and of arrays with `n` rows."""
@@ -134,7 +151,11 @@ def _variables(function: Any) -> Iterator[Variable]:
 
 def _of(f: Any, queue: list[Any]) -> Iterator[Variable]:
     """The variables of one function, method, partial or object; further functions go into the queue."""
-    if isinstance(f, functools.partial):
+    if isinstance(f, CACHED):
+        queue.append(f.__wrapped__)
+    elif _wrapped_by_library(f) is not None:
+        queue.append(_wrapped_by_library(f))
+    elif isinstance(f, functools.partial):
         queue.append(f.func)
         for name, value in [*enumerate(f.args), *f.keywords.items()]:
             yield Variable(f"argument {name}", None, None, value)
@@ -187,6 +208,16 @@ def _of_function(f: types.FunctionType) -> Iterator[Variable]:
     yield Variable(f"{f.__name__}'s attributes", None, None, f.__dict__)
 
 
+def _wrapped_by_library(value: Any) -> Any:
+    """The user's own function inside a library's object, such as one that `joblib.Memory` caches."""
+    inner = (
+        vars(value).get("func")
+        if hasattr(value, "__dict__") and not isinstance(value, (*PASSIVE, functools.partial))
+        else None
+    )
+    return inner if isinstance(inner, types.FunctionType) and _is_ours(inner) else None
+
+
 def _names(code: types.CodeType) -> Iterator[str]:
     yield from code.co_names
     for inner in code.co_consts:
@@ -197,6 +228,10 @@ def _names(code: types.CodeType) -> Iterator[str]:
 def _is_ours(value: Any) -> bool:
     """Whether a function, class, module or object is from the user's own code, no library's."""
     if isinstance(value, functools.partial):
+        return True
+    if isinstance(value, CACHED):
+        return _is_ours(value.__wrapped__)
+    if _wrapped_by_library(value) is not None:
         return True
     if isinstance(value, types.MethodType):
         return _is_ours(value.__func__)

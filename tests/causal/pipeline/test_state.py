@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
+import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
-from attnproof.causal.pipeline.check import check_pipeline
+from attnproof.causal.pipeline.check import assert_no_lookahead, check_pipeline
 from attnproof.causal.pipeline.state import State
 from attnproof.causal.verdict import Status
 from needs import need
@@ -273,3 +276,127 @@ def test_what_is_too_large_to_copy_is_left_alone(monkeypatch):
     with State(count):
         count(X)
     assert large[0] == 1001
+
+
+# -- state that is not in a variable ---------------------------------------------------------------------------------
+
+
+def in_a_pickle(x):
+    place = Path(os.environ["PLACE"]) / "mean.pkl"
+    if not place.exists():
+        with place.open("wb") as file:
+            pickle.dump(x.mean(), file)
+    with place.open("rb") as file:
+        return x - pickle.load(file)
+
+
+def in_the_environment(x):
+    return x - float(os.environ.setdefault("ATTNPROOF_TEST_MEAN", str(x.mean())))
+
+
+HELD = {}
+
+
+@functools.lru_cache
+def mean_of(symbol):
+    return HELD["x"].mean()
+
+
+def in_a_cache_by_symbol(x):
+    HELD["x"] = x
+    return x - mean_of("AAPL")
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (in_a_pickle, "file mean.pkl"),
+        (in_the_environment, "os.environ"),
+        (in_a_cache_by_symbol, "the cache of mean_of"),
+    ],
+)
+def test_state_in_files_the_environment_and_caches_is_put_back(function, named, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", str(tmp_path))
+    verdict = check_pipeline(function, X, cuts=5)
+    assert verdict.status is Status.REFUTED
+    assert verdict.witness.replay()
+    assert any(r.startswith("function changes ") and named in r for r in verdict.reasons), verdict.reasons
+    assert not list(tmp_path.iterdir())
+    assert "ATTNPROOF_TEST_MEAN" not in os.environ
+
+
+def test_a_function_cached_on_disk(tmp_path):
+    joblib = need("joblib")
+
+    def mean_by_symbol(symbol):
+        return HELD["x"].mean()
+
+    cached = joblib.Memory(tmp_path, verbose=0).cache(mean_by_symbol)
+
+    def demeaned(x):
+        HELD["x"] = x
+        return x - cached("AAPL")
+
+    assert check_pipeline(demeaned, X, cuts=5).status is Status.REFUTED
+
+
+def test_files_that_were_there_are_left_as_they_were_and_named(tmp_path):
+    kept, log = tmp_path / "mean.txt", tmp_path / "log.txt"
+    kept.write_text("0.25")
+
+    def read(x):
+        with log.open("a") as file:
+            file.write("called")
+        return x - float(kept.read_text())
+
+    with pytest.warns(UserWarning, match=r"function reads file mean\.txt, which is neither cut nor replaced"):
+        verdict = assert_no_lookahead(read, X)
+    assert "function writes file log.txt, not put back between calls" in verdict.reasons
+    assert log.read_text().startswith("calledcalled")
+
+    def written(x):
+        if kept.read_text() == "0.25":
+            kept.write_text(str(x.mean()))
+        return x - float(kept.read_text())
+
+    assert check_pipeline(written, X, cuts=5).status is Status.REFUTED
+    assert kept.read_text() == "0.25"
+
+
+MU, LAG = float(X.mean()), 0.94
+SCALE = float(X.std()) * 1.1
+
+
+def test_numbers_from_outside_are_named():
+    def scaled(x):
+        return (x - MU) / SCALE * LAG
+
+    with pytest.warns(UserWarning, match="function|attrs") as caught:
+        assert_no_lookahead(scaled, X)
+    assert [str(warning.message) for warning in caught] == [
+        "function reads MU from outside, which is the mean of column x, later rows included; "
+        "compute it from earlier ones",
+        "function reads the numbers SCALE from outside; if they were computed from these data they look ahead",
+    ]
+
+
+def test_fitted_objects_and_attributes_of_frames_are_named():
+    need("sklearn")
+    pd = need("pandas")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    data = pd.DataFrame({"x": X})
+    data.attrs["mean"] = X.mean()
+    scaler, fresh = make_pipeline(StandardScaler()).fit(data), StandardScaler()
+
+    def scaled(d):
+        assert fresh is not None
+        return scaler.transform(d) - d.attrs["mean"]
+
+    with pytest.warns(UserWarning, match="function|attrs") as caught:
+        assert_no_lookahead(scaled, data)
+    assert [str(warning.message) for warning in caught] == [
+        "function uses scaler, fitted beforehand; what that learnt from later rows is not seen here",
+        "data.attrs holds mean, which every prefix is given as it is",
+    ]
