@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import ctypes
 import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -26,6 +28,7 @@ import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
 
 from .shadows import PLAIN_TYPES
+from .tracer import Tracer
 
 if TYPE_CHECKING:
     from .exits import Exits
@@ -44,6 +47,8 @@ STORAGE = [
     "_share_filename_cpu_",
     "_swap_data_ptr_",
     "_set_from_file",
+    "__setitem__",
+    "byteswap",
 ]
 # Constructors that take numbers out of 0-d tensors in a list, and index lists, without dispatching a read.
 FROM_LISTS = {"tensor", "as_tensor", "asarray", "new_tensor", "new", "sparse_coo_tensor", "__getitem__", "__setitem__"}
@@ -93,9 +98,13 @@ def _plainly_causal(
 
 
 @contextmanager
-def watched(exits: Exits) -> Iterator[None]:
-    """While it is open, the doors report to the ledger, and tensors made during the run can be told from older ones."""
+def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
+    """While it is open, the doors report to the ledger, and tensors made during the run can be told from older ones.
+
+    `holders`: files of the program, which may have imported a door by its name.
+    """
     patches: list[tuple[Any, str, Any]] = []
+    doors: dict[int, Any] = {}
 
     def watch(owner: Any, name: str, report: Callable[..., None], inside: bool = False) -> None:
         """Before the call, `report` is given its arguments; `inside`: what the call does is PyTorch's own."""
@@ -109,12 +118,13 @@ def watched(exits: Exits) -> Iterator[None]:
                 return original(*args, **kwargs)
 
         patches.append((owner, name, through))
+        doors[id(original)] = through
 
     def unseen(owner: Any, name: str, what: str) -> None:
         watch(owner, name, lambda *_: exits.out_of_sight(what))
 
     def door(name: str) -> Callable[..., None]:
-        return lambda tensor, *_: exits.escaped(tensor, f"Tensor.{name}()", name in WINDOWS)
+        return lambda tensor, *_, **__: exits.escaped(tensor, f"Tensor.{name}()", name in WINDOWS)
 
     def text(function: Any, *_: Any) -> None:
         if any(f"aten::{word}(" in str(function.inlined_graph) for word in TEXT):
@@ -126,9 +136,30 @@ def watched(exits: Exits) -> Iterator[None]:
 
         return count
 
-    def modes_off() -> None:
-        if not sys._getframe(2).f_code.co_filename.endswith("_tensor_str.py"):  # printing, which a door reports
-            exits.out_of_sight("operations with the dispatch modes switched off")
+    def popped(key: Any = None) -> None:
+        count = torch._C._len_torch_dispatch_stack()
+        if key is None and count and isinstance(torch._C._get_dispatch_stack_at(count - 1), Tracer):
+            exits.out_of_sight(MODES_OFF)
+
+    def below(_: Any, keys: torch._C.DispatchKeySet, *__: Any) -> None:
+        if not keys.has(torch._C.DispatchKey.Python):
+            exits.out_of_sight(MODES_OFF)
+
+    def excluding(_: Any, *keys: torch._C.DispatchKeySet) -> None:
+        if keys and keys[-1].has(torch._C.DispatchKey.Python):
+            exits.out_of_sight(MODES_OFF)
+
+    def excluded(key: torch._C.DispatchKey, out: bool) -> None:
+        if out and key == torch._C.DispatchKey.Python:
+            exits.out_of_sight(MODES_OFF)
+
+    def kernel(operator: Any) -> Any:
+        def called(key: torch._C.DispatchKey, *args: Any, **kwargs: Any) -> Any:
+            if not key.name.startswith("Composite"):  # else it takes itself apart, which is seen
+                exits.out_of_sight(MODES_OFF)
+            return operator.__dict__["_op_dk"](key, *args, **kwargs)
+
+        return called
 
     def get_state() -> torch.Tensor:
         state = torch.default_generator.get_state()
@@ -145,7 +176,12 @@ def watched(exits: Exits) -> Iterator[None]:
     patches.append((torch, "_nested_tensor_from_mask_left_aligned", left_aligned))
     for name in DOORS:
         watch(torch.Tensor, name, door(name), inside=name in ("__repr__", "__format__"))
-    for holder, name in ((torch._C, "_to_dlpack"), (torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack")):
+    for holder, name in (
+        (torch._C, "_to_dlpack"),
+        (torch._C, "_to_dlpack_versioned"),
+        (torch, "to_dlpack"),
+        (torch.utils.dlpack, "to_dlpack"),
+    ):
         watch(holder, name, door("__dlpack__"))
     for name in CALLBACKS:
         unseen(torch.Tensor, name, f"Tensor.{name}()")
@@ -153,7 +189,20 @@ def watched(exits: Exits) -> Iterator[None]:
         unseen(torch.UntypedStorage, name, f"UntypedStorage.{name}()")
     for owner, name, what in OUT_OF_SIGHT:
         unseen(owner, name, what)
-    watch(torch.utils._python_dispatch, "_disable_current_modes", modes_off)
+    for holder in (torch._C, torch.utils._python_dispatch):
+        watch(holder, "_pop_torch_dispatch_stack", popped)
+    for kind, name, report in (
+        ("_DispatchOperatorHandle", "redispatch_boxed", below),
+        ("_SafeKernelFunction", "call_boxed", lambda *_: exits.out_of_sight(MODES_OFF)),
+        ("_DisableTorchDispatch", "__init__", lambda *_: exits.out_of_sight(MODES_OFF)),
+        ("_ExcludeDispatchKeyGuard", "__init__", excluding),
+        ("_ForceDispatchKeyGuard", "__init__", excluding),
+        ("_SetExcludeDispatchKeyGuard", "__init__", lambda _, *args: excluded(*args)),
+    ):
+        if kind in vars(torch._C):
+            watch(getattr(torch._C, kind), name, report)
+    watch(torch._C, "_dispatch_tls_set_dispatch_key_excluded", excluded)
+    patches.append((torch._ops.OpOverload, "_op_dk", property(kernel, lambda o, v: o.__dict__.update(_op_dk=v))))
     for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
         watch(script, "__call__", text)
     watch(contextlib.suppress, "__enter__", suppressing(1))
@@ -163,6 +212,8 @@ def watched(exits: Exits) -> Iterator[None]:
         patches.append((module, "get_rng_state", get_state))
     # Modules leave their fused path when they see a function mode; ours must not change what the model does.
     patches.append((torch.overrides, "has_torch_function", _overridden))
+    for module in holders:
+        patches += [(module, name, doors[id(v)]) for name, v in vars(module).items() if id(v) in doors]
     saved = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, new in patches:
         setattr(owner, name, new)
@@ -186,14 +237,17 @@ FUSED = [k for k in torch.nn.attention.SDPBackend.__members__.values() if k.name
 NESTED = "the nested tensors of nn.TransformerEncoder, with zeros in place of padding, compute what its plain path does"
 CALLBACKS = ("apply_", "map_", "map2_")  # Python computes the new elements one by one
 TEXT = ("str", "format", "percentFormat", "hash")  # what makes text or a number of a tensor without dispatching
+MODES_OFF = "operations with the dispatch modes switched off"
 OUT_OF_SIGHT = (
     *((owner, name, "work in another thread") for owner, name in (
         (threading.Thread, "start"), (ThreadPoolExecutor, "submit"), (_thread, "start_new_thread"),
     )),
     (os, "fork", "work in another process"),
     (torch.jit, "save", "torch.jit.save()"),
+    (ctypes, "CFUNCTYPE", "a function that C calls, whose failures nobody hears"),
+    (ctypes, "PYFUNCTYPE", "a function that C calls, whose failures nobody hears"),
     (torch._C, "DisableTorchFunction", "operations with the function modes switched off"),
-    (torch._C, "_DisableTorchDispatch", "operations with the dispatch modes switched off"),
+    (torch._C, "_dlpack_exchange_api", "the bytes of tensors, for another library"),
 )  # fmt: skip
 
 

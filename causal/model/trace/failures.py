@@ -1,7 +1,8 @@
 """Exceptions as control flow: an operation that fails on some values steers a program that catches the failure.
 
 Where no handler would catch it, a failure gives no output at all, and nothing is to be proved. So an operation that
-may fail because of values counts as a read exactly when the program stands in a `try` whose `except` takes such errors.
+may fail because of values counts as a read when the program stands in a `try` whose `except` takes such errors, in a
+`with` whose manager may swallow them (`managers`), or in a call whose errors Python itself drops.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import dis
 import os
 import sys
+import weakref
 from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType
@@ -17,12 +19,17 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .location import HERE
+from .managers import managers, named, swallows
+from .unwinding import handlers
 
 if TYPE_CHECKING:
     from .calls import TorchOperand
     from .registry import Facts
 
 RAISED = (RuntimeError, IndexError, ValueError, TypeError, ZeroDivisionError, torch.linalg.LinAlgError)  # type: ignore[attr-defined]
+# methods whose errors Python, or NumPy, drops; `__getitem__` is among them where it serves an iteration
+DROPPED = ("__del__", "__len__", "__length_hint__", "__array__")
+FUTURES = torch.futures.__file__  # keeps a callback's error for whoever asks
 TORCH = os.path.dirname(torch.__file__) + os.sep  # its handlers clean up and raise again
 
 
@@ -35,42 +42,67 @@ def may_fail(facts: Facts, operands: Sequence[TorchOperand]) -> bool:
 
 
 def caught() -> bool:
-    """Whether some frame of the program under way stands in a `try` that takes errors of operations."""
+    """Whether a frame of the program under way takes errors of operations, or Python swallows what leaves one."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(HERE):
             if code.co_name == "run":
                 return False
-        elif not code.co_filename.startswith(TORCH):
-            for wanted in _handlers(code, frame.f_lasti):
-                if wanted is None or any(_takes(name, frame) for name in wanted):
-                    return True
+        elif code.co_filename == FUTURES or (
+            not code.co_filename.startswith(TORCH)
+            and (
+                any(_takes(names, frame) for names in _handlers(code, frame.f_lasti))
+                or any(swallows(names, frame) for names in managers(code, frame.f_lasti))
+                or _unheard(frame)
+            )
+        ):
+            return True
         frame = frame.f_back
     return False
 
 
-def _takes(name: str, frame: Any) -> bool:
-    """Whether `except name` takes an error that operations raise; a name that cannot be looked up here counts."""
-    first, *rest = name.split(".")
-    value = frame.f_locals.get(first, frame.f_globals.get(first, frame.f_builtins.get(first)))
-    for part in rest:
-        value = getattr(value, part, None)
-    kinds = value if isinstance(value, tuple) else (value,)
-    return any(not isinstance(k, type) or any(issubclass(e, k) for e in RAISED) for k in kinds)
+def _takes(names: tuple[str, ...] | None, frame: Any) -> bool:
+    """Whether one `except` of these names takes an error that operations raise; one that is not found here counts."""
+    if names is None:
+        return True
+    for value in (named(name, frame) for name in names):
+        kinds = value if isinstance(value, tuple) else (value,)
+        if any(not isinstance(k, type) or any(issubclass(e, k) for e in RAISED) for k in kinds):
+            return True
+    return False
+
+
+def _unheard(frame: Any) -> bool:
+    """Whether Python itself called this frame, so that an error that leaves it is dropped or ends an iteration."""
+    code, known = frame.f_code, frame.f_locals
+    given = [known.get(name) for name in code.co_varnames[: code.co_argcount + 1]]
+    if any(isinstance(v, weakref.ReferenceType) and v() is None for v in given):
+        return True  # what is called when an object has died is given its dead reference
+    if not given:
+        return False
+    mine = {n for n in (*DROPPED, "__getitem__") if _code(getattr(type(given[0]), n, None)) is code}
+    if mine & {*DROPPED}:
+        return True
+    caller = frame.f_back
+    return bool(mine) and not (caller and _operation(caller.f_code, caller.f_lasti).startswith("BINARY"))
+
+
+def _code(function: Any) -> CodeType | None:
+    return getattr(function, "__code__", None)
+
+
+@lru_cache(maxsize=4096)
+def _operation(code: CodeType, at: int) -> str:
+    return next((i.opname for i in dis.get_instructions(code) if i.offset == at), "")
 
 
 @lru_cache(maxsize=4096)
 def _handlers(code: CodeType, at: int) -> tuple[tuple[str, ...] | None, ...]:
     """Of each handler around the instruction `at`, the names that its `except` clauses take; None for all errors."""
-    listed = list(dis.get_instructions(code))
-    place = {i.offset: k for k, i in enumerate(listed)}
     found: list[tuple[str, ...] | None] = []
-    for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]
-        if not entry.start <= at < entry.end:
-            continue
-        body = listed[place[entry.target] :]
-        if not body or body[0].opname != "PUSH_EXC_INFO" or body[1].opname == "WITH_EXCEPT_START":
+    for body, _ in handlers(code, at):
+        if body[0].opname != "PUSH_EXC_INFO" or body[1].opname == "WITH_EXCEPT_START":
             continue  # the end of a `with`, or the clearing up after a handler
         clause: list[str] = []
         taken: list[str] = []

@@ -8,9 +8,11 @@ recorded (`ledger`): nothing that was read out of data ever becomes a constant.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +79,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         stack.enter_context(torch.no_grad())
         stack.enter_context(eager())
         stack.enter_context(torch.jit.optimized_execution(False))  # whose passes compare constants in the first runs
-        stack.enter_context(watched(exits))
+        stack.enter_context(watched(exits, _files(subject.model, modules)))
         stack.enter_context(Constructors(exits))
         stack.enter_context(Tracer(ledger, shadows, exits, policy.rules, flow))
         value = subject.model(*args, **kwargs)
@@ -103,6 +105,12 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         seconds=time.perf_counter() - started,
         data=shadows.holding_data(copies.values()),
     )
+
+
+def _files(model: Any, modules: Sequence[torch.nn.Module]) -> list[ModuleType]:
+    """The files in which the model and its modules were written, but for PyTorch's own."""
+    names = {str(getattr(part, "__module__", "")) for part in (model, *map(type, modules))}
+    return [sys.modules[n] for n in sorted(names) if n in sys.modules and n.split(".")[0] != "torch"]
 
 
 def _order(ranks: Any, n: int) -> np.ndarray:

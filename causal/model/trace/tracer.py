@@ -41,6 +41,11 @@ class Tracer(Mode):
         self.ledger, self.shadows, self.exits, self.rules, self.flow = ledger, shadows, exits, rules, flow
         self._infos: dict[Any, Info] = {}
 
+    def __exit__(self, *error: Any) -> None:
+        """The run is over."""
+        with self.exits.busy():
+            super().__exit__(*error)  # type: ignore[no-untyped-call]
+
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         """Run the operation, then its rule."""
         if any(t not in PLAIN_TYPES for t in types):
