@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from attnproof.causal import trace
-from attnproof.causal.model.trace.domain import NONE_HI, NONE_LO, full
+from attnproof.causal.model.trace.domain import FIXED, NONE_HI, NONE_LO, full
 
 
 def tensors(value: Any) -> list[torch.Tensor]:
@@ -66,3 +66,34 @@ def check(function: Callable[..., Any], x: torch.Tensor, exact: bool = True, **p
 
 def normal(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def contradiction(
+    function: Callable[..., Any], x: torch.Tensor, run: trace.Trace, axis: int, g: torch.Generator, draws: int = 2
+) -> str | None:
+    """What is wrong with what a complete run claims of a function; None where nothing is seen to be."""
+    with torch.no_grad():
+        base = [t.clone() for t in tensors(function(x.clone()))]
+        if any(t.isnan().any() for t in base):
+            return None  # outside the assumptions
+        for j in range(x.shape[axis]):
+            for draw in range(draws):
+                y, part = x.clone(), x.select(axis, j)
+                new = torch.randn(part.shape, generator=g, dtype=torch.float64) * (0.5, 5.0)[draw % 2]
+                y.select(axis, j).copy_(new.to(x.dtype))
+                try:
+                    after = tensors(function(y))
+                except (RuntimeError, ValueError, IndexError):
+                    continue  # no failure that the program caught
+                for output, p, q in zip(run.outputs, base, after, strict=True):
+                    lo, hi, kind = full(output.shadow)
+                    if q.shape != p.shape:
+                        return f"output{output.path} changes its shape with position {j}"
+                    if q.isnan().any():
+                        continue
+                    change = moved(p, q)
+                    if (change & ~((lo <= j) & (hi >= j))).any():
+                        return f"output{output.path} moves with position {j}"
+                    if (change & (kind >= FIXED)).any():
+                        return f"output{output.path} is no constant"
+    return None

@@ -138,7 +138,8 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
 
     def popped(key: Any = None) -> None:
         count = torch._C._len_torch_dispatch_stack()
-        if key is None and count and isinstance(torch._C._get_dispatch_stack_at(count - 1), Tracer):
+        mine = key is None and count and isinstance(torch._C._get_dispatch_stack_at(count - 1), Tracer)
+        if mine and not any(part in _caller() for part in OWN):
             exits.out_of_sight(MODES_OFF)
 
     def below(_: Any, keys: torch._C.DispatchKeySet, *__: Any) -> None:
@@ -227,6 +228,18 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
                 delattr(owner, name)
             else:
                 setattr(owner, name, old)
+
+
+# parts of PyTorch that take a mode off to give it the operator, or while they run nothing of the program
+OWN = (torch._ops.__file__, f"{os.sep}_dynamo{os.sep}")
+
+
+def _caller() -> str:
+    """The file that took a mode off."""
+    frame: Any = sys._getframe(1)
+    while frame.f_code.co_filename in (__file__, contextlib.__file__, torch.utils._python_dispatch.__file__):
+        frame = frame.f_back
+    return str(frame.f_code.co_filename)
 
 
 def _overridden(arguments: Any) -> bool:
