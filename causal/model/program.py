@@ -184,9 +184,12 @@ class Program:
         """The setting in force: mode, parameters, precision and seeds; everything is as before afterwards."""
         import torch
 
+        from .trace.caches import uncached
+
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode(False))  # where writes are not counted
             stack.enter_context(torch.no_grad())
+            stack.enter_context(uncached())
             stack.enter_context(seeded(setting.seed))
             stack.enter_context(in_mode(self.modules, setting.mode))
             stack.enter_context(self.held.restored())

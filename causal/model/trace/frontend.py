@@ -32,6 +32,7 @@ except ImportError as error:  # pragma: no cover
     raise missing(error, "checking models", "torch") from error
 
 from . import rules as families  # noqa: F401  (registers the rules)
+from .caches import uncached
 from .escapes import Constructors, eager, watched
 from .exits import Exits
 from .ledger import Ledger
@@ -77,6 +78,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
     with ExitStack() as stack:
         stack.enter_context(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH))
         stack.enter_context(torch.no_grad())
+        stack.enter_context(uncached())
         stack.enter_context(eager())
         stack.enter_context(torch.jit.optimized_execution(False))  # whose passes compare constants in the first runs
         stack.enter_context(watched(exits, _files(subject.model, modules)))

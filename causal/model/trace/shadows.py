@@ -68,8 +68,8 @@ class Shadows:
     def _first_seen(self, tensor: torch.Tensor, address: int, nbytes: int, literal: bool) -> Memory:
         """A parameter, a constant from before the run, or something that an operation out of sight made."""
         name = self.parameters.get(address)
-        if name is None and (isinstance(tensor, torch.nn.Parameter) or (tensor.requires_grad and tensor.is_leaf)):
-            name = "a parameter outside the modules"
+        if name is None and (isinstance(tensor, torch.nn.Parameter) or tensor.requires_grad):
+            name = "a parameter outside the modules" if tensor.is_leaf else "a tensor made of parameters before the run"
         memory = Memory(nbytes, dtype=str(tensor.dtype))
         if name is not None:
             memory.everywhere = uniform((), FIXED if self.stored else 0)
