@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 import torch
@@ -17,11 +18,13 @@ class Places:
     """Knows which module is running, and where, from the frames of Python."""
 
     def __init__(self, roots: Sequence[tuple[str, Any]]) -> None:
-        self._names = {id(m): prefix + name for prefix, root in roots for name, m in root.named_modules()}
+        self._names: dict[int, str] = {
+            id(m): prefix + name for prefix, root in roots for name, m in root.named_modules()
+        }
 
     def module(self) -> str:
         """The path of the innermost named module that is running, hooks of its own included, "" at the top."""
-        frame: Any = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None and not _is_run(frame):
             if frame.f_code is CALL:
                 name = self._names.get(id(frame.f_locals["self"]))
@@ -32,7 +35,8 @@ class Places:
 
     def line(self) -> str:
         """The innermost frame that is neither PyTorch's nor ours, else of PyTorch's modules, as "file.py:12"."""
-        frame, fallback = sys._getframe(1), "?"
+        frame: FrameType | None = sys._getframe(1)
+        fallback = "?"
         inside = os.sep + "torch" + os.sep
         while frame is not None:
             name = frame.f_code.co_filename
@@ -43,10 +47,10 @@ class Places:
                 return f"{name}:{frame.f_lineno}"
             elif fallback == "?" and inside + "nn" + os.sep in name:
                 fallback = f"{name}:{frame.f_lineno}"
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         return fallback
 
 
-def _is_run(frame: Any) -> bool:
+def _is_run(frame: FrameType) -> bool:
     """Whether it is the frame of the run itself, above which nothing belongs to the model."""
     return frame.f_code.co_name == "run" and frame.f_code.co_filename.startswith(HERE)
