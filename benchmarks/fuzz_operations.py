@@ -1,0 +1,126 @@
+"""PyTorch's own table of operations, with its sample inputs, against brute force: no claim may be contradicted.
+
+    pip install --group fuzz
+    python -m benchmarks.fuzz_operations --calls 5000 --seed 0
+
+Each sample is called as it is and, where the operation has one, in place. One of its axes carries the positions; every
+position is replaced at two scales, and an element of the result that moves must have the position in its interval. The
+other arguments must hold afterwards what they held before. The exit status is 1 when
+something is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import torch
+from attnproof.causal import trace
+from tensor_probe import contradiction, tensors
+from torch.testing._internal.common_methods_invocations import op_db
+
+MOST = 400  # elements of an input
+PER_OPERATION = 12  # samples
+RANDOM = (
+    "rand",
+    "dropout",
+    "normal",
+    "bernoulli",
+    "multinomial",
+    "empty",
+    "rrelu",
+    "cauchy",
+    "exponential",
+    "geometric",
+)
+
+STATISTICS = ("batch_norm", "instance_norm")  # write the running ones that they are given, which the run follows
+
+
+def calls(rng: random.Random) -> Iterator[tuple[str, Callable[[torch.Tensor], Any], torch.Tensor, int, list[Any]]]:
+    """Name, function of one tensor, that tensor, its axis, and the other tensors, in a random order of operations."""
+    operations = [o for o in op_db if not any(word in o.name for word in RANDOM)]
+    rng.shuffle(operations)
+    for operation in operations:
+        if not operation.supports_dtype(torch.float64, "cpu"):
+            continue
+        samples = operation.sample_inputs("cpu", torch.float64, requires_grad=False)
+        for sample in itertools.islice(samples, PER_OPERATION):
+            x, rest = sample.input, [*sample.args, *sample.kwargs.values()]
+            if (
+                not isinstance(x, torch.Tensor)
+                or x.layout is not torch.strided
+                or not x.dim()
+                or not 0 < x.numel() <= MOST
+            ):
+                continue
+            for variant in filter(None, (operation.op, operation.inplace_variant)):
+                axis = rng.randrange(x.dim())
+                in_place = variant is operation.inplace_variant
+
+                def call(y: torch.Tensor, variant: Any = variant, sample: Any = sample, copy: bool = in_place) -> Any:
+                    return tensors(variant(y.clone() if copy else y, *sample.args, **sample.kwargs))
+
+                yield f"{operation.name}{'_' if in_place else ''}", call, x.detach(), axis, tensors(rest)
+
+
+def judge(
+    call: Callable[[torch.Tensor], Any], x: torch.Tensor, axis: int, rest: list[Any], keeps: bool, seed: int
+) -> tuple[str, str | None]:
+    """How a call went, and what is wrong with the claims about it."""
+    before = [t.clone() for t in (x, *rest)]
+    try:
+        call(x.clone())
+        run = trace.run(call, (x,), sequence_axis=axis)
+    except Exception:  # operations fail in their own ways
+        return "not valid", None
+    if not run.complete or run.conditions or run.breaches:
+        return "undecided", None
+    if not keeps and not all(torch.equal(a, b) or a.isnan().any() for a, b in zip(before, (x, *rest), strict=True)):
+        return "compared", "writes an argument"
+    try:
+        return "compared", contradiction(call, x, run, axis, torch.Generator().manual_seed(seed))
+    except Exception:
+        return "not valid elsewhere", None
+
+
+def main() -> int:
+    """Run, report, and say by the exit status whether something was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--calls", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    torch.manual_seed(options.seed)
+    counts: Counter[str] = Counter()
+    names, wrong = set(), []
+    started = time.perf_counter()
+    for k, (name, *case) in enumerate(itertools.islice(calls(random.Random(options.seed)), options.calls)):
+        kind, fault = judge(*case, any(word in name for word in STATISTICS), options.seed + k)
+        counts[kind] += 1
+        names.add(name)
+        if fault:
+            wrong.append(f"{name}, call {k}: {fault}")
+            print(wrong[-1], flush=True)
+    seconds = time.perf_counter() - started
+    print(f"{counts.total()} calls of {len(names)} operations, seed {options.seed}, {seconds:.0f} s")
+    for kind, count in sorted(counts.items()):
+        print(f"{count:7d}  {kind}")
+    print(f"wrong: {len(wrong)}")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
