@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -17,8 +18,8 @@ def uncached() -> Iterator[None]:
     parameters may have had other values. Autocast's own cache is left empty.
     """
     enabled = torch.is_autocast_cache_enabled()
-    parametrize = sys.modules.get("torch.nn.utils.parametrize")
-    kept = None if parametrize is None else (parametrize._cache_enabled, parametrize._cache)
+    parametrize: Any = sys.modules.get("torch.nn.utils.parametrize")
+    counted, kept = (0, {}) if parametrize is None else (parametrize._cache_enabled, parametrize._cache)
     torch.clear_autocast_cache()
     torch.set_autocast_cache_enabled(False)
     if parametrize is not None:
@@ -29,4 +30,4 @@ def uncached() -> Iterator[None]:
         torch.set_autocast_cache_enabled(enabled)
         torch.clear_autocast_cache()
         if parametrize is not None:
-            parametrize._cache_enabled, parametrize._cache = kept
+            parametrize._cache_enabled, parametrize._cache = counted, kept

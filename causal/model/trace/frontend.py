@@ -28,6 +28,7 @@ from .records import Chain, Output, Trace
 try:
     import torch
     import torch.nn.attention
+    from torch.jit._fuser import optimized_execution
 except ImportError as error:  # pragma: no cover
     raise missing(error, "checking models", "torch") from error
 
@@ -80,7 +81,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         stack.enter_context(torch.no_grad())
         stack.enter_context(uncached())
         stack.enter_context(eager())
-        stack.enter_context(torch.jit.optimized_execution(False))  # whose passes compare constants in the first runs
+        stack.enter_context(optimized_execution(False))  # whose passes compare constants in the first runs
         stack.enter_context(watched(exits, _files(subject.model, modules)))
         stack.enter_context(Constructors(exits))
         stack.enter_context(Tracer(ledger, shadows, exits, policy.rules, flow))
@@ -181,7 +182,7 @@ FUSED = {"aten._native_multi_head_attention", "aten._transformer_encoder_layer_f
 def _constants_of_scripts(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
     """The tensors among the constants of scripts, which live outside Python until someone asks for them."""
     scripts = [m for top in modules for m in top.modules() if isinstance(m, torch.jit.ScriptModule)]
-    graphs = [m.inlined_graph for m in scripts if hasattr(m, "inlined_graph")]
+    graphs: list[Any] = [m.inlined_graph for m in scripts if hasattr(m, "inlined_graph")]
     nodes = [node for graph in graphs for node in graph.findAllNodes("prim::Constant", recurse=True)]
     return [node.t("value") for node in nodes if "value" in node.attributeNames() and node.kindOf("value") == "t"]
 
