@@ -60,6 +60,8 @@ def _ways(runner: Runner, trials: Sequence[Trial]) -> str:
 def assumptions_of(runner: Runner) -> tuple[str, ...]:
     """What the verdict takes for granted."""
     found = ["the function's result depends on its argument alone", "the cuts that were run, and no others"]
+    if not runner.is_fresh:
+        found.append("the function keeps nothing between calls that cannot be put back; no fresh process was to be had")
     found.append(f"rows of two runs are paired by {runner.aligner.pairing}")
     most = max(limit.relative for limit in runner.rounding)
     if most:

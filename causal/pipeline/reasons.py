@@ -73,6 +73,11 @@ def _failures(runner: Runner, searched: Searched) -> Iterator[str]:
 
 
 def _noise(runner: Runner, confirmed: Confirmed) -> Iterator[str]:
+    if runner.remembers:
+        yield (
+            f"function writes another {listed(runner.remembers)} for a prefix when it is called on that first, in a "
+            "fresh process: it remembers earlier calls in a way that cannot be put back, so keep nothing between calls"
+        )
     noisy = [
         f"{name} by up to {size:.3g}" if np.isfinite(size) else name
         for name, size in zip(runner.base.names, confirmed.noise, strict=True)

@@ -14,6 +14,7 @@ import numpy as np
 from .alignment import Aligner, Unaligned
 from .comparison import Difference, compare_settled
 from .frames import shown_time
+from .fresh import Fresh
 from .functions import as_function
 from .mutation import spoilt
 from .outputs import SET_OF_COLUMNS, Returned
@@ -46,17 +47,23 @@ class Runner:
         self.aligner = Aligner(self.source, self.clock)
         self.calls, self.repeats = 0, 1
         self.everything = np.arange(self.source.n)
-        given = tables.copies()
+        with Fresh(self._on_a_prefix) as fresh:
+            self._run_on_everything()
+            self.is_fresh = self._agrees(fresh.result())
+
+    def _run_on_everything(self) -> None:
+        given = self.tables.copies()
         try:
             result = self.call(given)
         except Refused as error:
             raise ValueError(f"function raises {error} on the whole data; it must run on that") from error.__cause__
-        self.mutates = spoilt(tables, given)
+        self.mutates = spoilt(self.tables, given)
         self.base = _kept(self._read_whole(result))
         if self.aligner.is_anonymous(self.base, getattr(result, "index", None)) and self._is_newest_first():
             self.aligner.backwards = True
             self.base = _kept(self._read_whole(result))
-        self.rounding = tolerances(self.base.columns, tables.scale())
+        self.rounding = tolerances(self.base.columns, self.tables.scale())
+        self.remembers: list[str] = []  # columns that are others in a fresh process
         self.noise = [0.0] * len(self.base.names)  # by how much each column differs between runs on equal input
         self.repeat()
 
@@ -92,6 +99,38 @@ class Runner:
 
     def _read_whole(self, result: Any) -> Returned:
         return self.aligner.read(result, self.everything, getattr(self.source.data, "index", None))
+
+    def _on_a_prefix(self) -> Any:
+        try:
+            return self.call(self.tables.taken(self._middle))
+        finally:
+            self.state.put_back()
+
+    @property
+    def _middle(self) -> int:
+        return (self.clock.ranks - 1) // 2
+
+    def _agrees(self, fresh: list[Any]) -> bool:
+        """Whether there is a result of a fresh process; by how much it differs from the same call here is noise."""
+        if not fresh:
+            return False
+        cut = self._middle
+        rows, index = (
+            np.flatnonzero(self.clock.kept(cut)),
+            getattr(self.tables.listed(self.tables.taken(cut))[0], "index", None),
+        )
+        try:
+            there = _kept(self.aligner.read(fresh[0], rows, index))
+            here = self.aligner.read(self._on_a_prefix(), rows, index)
+        except (Refused, Unaligned, ValueError, TypeError):
+            return False
+        difference = compare_settled(here, there, self.clock.ranks, self.rounding)
+        for i, (x, y) in enumerate(zip(here.columns, there.columns, strict=True)):
+            if difference.count(i):
+                self.remembers.append(self.base.names[i])
+                size = largest_difference(x, y) if len(x) == len(y) else float("inf")
+                self.noise[i] = max(self.noise[i], size or float("inf"))
+        return True
 
     def _is_newest_first(self) -> bool:
         """Whether the rows of a prefix are what the whole ends with, and not what it begins with."""
