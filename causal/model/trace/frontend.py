@@ -19,6 +19,7 @@ import numpy as np
 
 from ....libraries import missing
 from ..modules import modules_of
+from ..reachable import is_own_file
 from .domain import FIXED, ranked, uniform
 from .location import Places
 from .provenance import Axes, Flow
@@ -111,9 +112,14 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
 
 
 def _files(model: Any, modules: Sequence[torch.nn.Module]) -> list[ModuleType]:
-    """The files in which the model and its modules were written, but for PyTorch's own."""
-    names = {str(getattr(part, "__module__", "")) for part in (model, *map(type, modules))}
-    return [sys.modules[n] for n in sorted(names) if n in sys.modules and n.split(".")[0] != "torch"]
+    """The files that may have imported a door by its name: all that are no library's, and those of the model's own."""
+    its = {str(getattr(part, "__module__", "")) for part in (model, *map(type, modules))}
+    return [
+        module
+        for name, module in sorted(sys.modules.items())
+        if name.partition(".")[0] not in ("torch", "attnproof")
+        and (name == "__main__" or name in its or is_own_file(getattr(module, "__file__", None)))
+    ]
 
 
 def _order(ranks: Any, n: int) -> np.ndarray:
