@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
+import attnproof as ap
 import torch
 from attnproof.causal.model import trace
+
+N = 8
+
+
+def only_first(x, value):
+    """The input, with `value` added to output 0: a leak that shows at one position only."""
+    mark = torch.zeros(1, x.shape[1], 1)
+    mark[0, 0] = 1
+    return x + mark * value
+
+
+def positive(x):
+    return (x[0, 1] > 0).long()
+
+
+def never_proved(model, width=2):
+    """Asserts that a leaking model is refuted with a witness, or left open with a reason."""
+    torch.manual_seed(0)
+    verdict = ap.check_model(model, torch.randn(1, N, width))
+    assert verdict.status.name in ("REFUTED", "UNDECIDED"), verdict
+    if verdict.status.name == "REFUTED":
+        assert verdict.witness.replay()
+    else:
+        assert verdict.reasons
 
 
 def complete(function):

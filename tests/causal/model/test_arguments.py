@@ -9,11 +9,9 @@ import pytest
 from needs import need
 
 torch = need("torch")
+
+from model_checks import status, x
 from torch import nn
-
-
-def x(n=8, d=4):
-    return torch.randn(1, n, d)
 
 
 def broken(_):
@@ -297,3 +295,39 @@ def test_one_length_that_is_shorter_than_a_dilation_is_no_reason_to_refuse():
 def test_a_boundary_that_allows_no_other_position_is_kept_by_reading_none():
     verdict = ap.check_model(nn.Linear(4, 4), x(), boundary=ap.Boundary.documents([1] * 8))
     assert verdict.status.name == "PROVED"
+
+
+# -- lengths and axes -----------------------------------------------------------------------------------------------
+
+
+def switching(x):
+    """Causal below 12 positions, and a leak above, as some sparse attention is."""
+    return x.cumsum(1) if x.shape[1] < 12 else x.cumsum(1) + x.mean(1, keepdim=True)
+
+
+def test_lengths_find_an_algorithm_that_switches():
+    assert status(switching, x()) == "PROVED"
+    verdict = ap.check_model(switching, x(), lengths=(8, 16))
+    assert verdict.status.name == "REFUTED"
+    assert [(r["n"], r["status"]) for r in verdict.details["runs"]] == [(8, "PROVED"), (16, "REFUTED")]
+    assert verdict.boundary.n == 16
+
+
+def test_lengths_with_make_input():
+    made = []
+
+    def make_input(n):
+        made.append(n)
+        return torch.randn(1, n, 4)
+
+    verdict = ap.check_model(lambda x: x.cumsum(1), lengths=(4, 6), make_input=make_input, boundary="strict")
+    assert made == [4, 6]
+    assert verdict.status.name == "REFUTED"  # a cumulative sum holds its own position
+    assert status(lambda x: x.cumsum(1), lengths=(4, 6), make_input=make_input, boundary=ap.Boundary.prefix) == "PROVED"
+
+
+def test_axes():
+    assert status(lambda x: x.cumsum(0), torch.randn(8, 3), sequence_axis=0) == "PROVED"
+    assert status(lambda x: x.cumsum(-1).mT, torch.randn(1, 3, 8), sequence_axis=2, output_axis=1) == "PROVED"
+    assert status(lambda x: x.cumsum(-1), torch.randn(1, 3, 8), sequence_axis=-1, output_axis=-1) == "PROVED"
+    assert status(lambda x: x.flip(-1), torch.randn(1, 3, 8), sequence_axis=-1) == "REFUTED"

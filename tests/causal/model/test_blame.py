@@ -9,6 +9,7 @@ import pytest
 from needs import need
 
 torch = need("torch")
+from model_checks import x
 from torch import nn
 from torch.nn import functional as F
 
@@ -136,3 +137,63 @@ def test_what_could_not_be_excluded_is_blamed_on_its_operation_too():
     verdict = ap.check_model(Leaking(lambda h: mean(h) - mean(h)), torch.randn(1, 12, 8))
     assert verdict.status.name == "UNDECIDED"
     assert verdict.details["blame"]["entry"]["operation"] == "aten.mean"
+
+
+def test_blame_names_the_module_the_line_and_the_chain():
+    class Compressed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+            self.mix = nn.Linear(8, 8)
+
+        def forward(self, x):
+            return self.mix(self.inner(x).mT).mT.tanh()
+
+    blame = ap.check_model(Compressed(), x()).details["blame"]
+    assert blame["entry"]["module"] == "mix"
+    assert blame["entry"]["line"].rpartition(":")[0].endswith("test_blame.py")
+    assert blame["path"][-1]["operation"] == "aten.tanh"
+
+
+@pytest.mark.parametrize("gradients", [True, False], ids=["plain path", "fused path"])
+def test_blame_passes_over_a_causal_layer_that_the_future_leaves_again(gradients):
+    """Later positions of its output depend on the future of earlier ones; they are closed to those, too."""
+
+    class Pooled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+            self.pool = nn.Linear(8, 3)
+
+        def forward(self, x):
+            y = self.layer(x, src_mask=nn.Transformer.generate_square_subsequent_mask(8))
+            slots = self.pool(y.mT).mT
+            return y + (y @ slots.mT).softmax(-1) @ slots
+
+    with torch.set_grad_enabled(gradients):
+        blame = ap.check_model(Pooled(), x()).details["blame"]
+    assert blame["entry"]["module"] == "pool"
+    assert "layer" not in {step["module"].partition(".")[0] for step in blame["path"]}
+
+
+def test_blame_passes_over_a_padded_convolution_that_is_causal():
+    """The convolution's output is longer than the sequence, so its shape alone does not clear it; the two runs do."""
+
+    class Chomped(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv1d(4, 4, 3, padding=2)
+
+        def forward(self, x):
+            return self.conv(x)[..., :-2]
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.norm = Chomped(), nn.BatchNorm1d(4)
+
+        def forward(self, x):
+            return self.norm(self.first(x.mT)).mT
+
+    entry = ap.check_model(Block(), x(), modes="train").details["blame"]["entry"]
+    assert (entry["operation"], entry["module"]) == ("aten.native_batch_norm", "norm")

@@ -15,11 +15,6 @@ from attnproof.causal.model.trace import Rule
 from torch import nn
 
 
-@pytest.fixture(autouse=True)
-def _seed():
-    torch.manual_seed(0)
-
-
 def reversed_sum(x):
     return x.flip(1).cumsum(1).flip(1)
 

@@ -9,6 +9,10 @@ import pytest
 from needs import need
 
 torch = need("torch")
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from model_checks import status
 from torch import nn
 
 
@@ -116,3 +120,26 @@ def test_a_relation_is_not_widened_by_laying_outputs_side_by_side():
     matrix[:, 0] = True
     first = lambda x: (x[:, :1].expand_as(x), x * 2)  # noqa: E731
     assert ap.check_model(first, x(), boundary=ap.Boundary.relation(matrix.numpy())).status.name == "PROVED"
+
+
+@dataclass
+class Result:
+    loss: None
+    logits: torch.Tensor
+
+
+class Pair(NamedTuple):
+    logits: torch.Tensor
+    weights: torch.Tensor
+
+
+@pytest.mark.parametrize("wrap", [lambda y: {"logits": y}, lambda y: (y,), lambda y: Result(None, y), lambda y: [y, 3]])
+def test_structured_outputs(wrap):
+    assert status(lambda x: wrap(x.cumsum(1)), x()) == "PROVED"
+    assert status(lambda x: wrap(x.flip(1)), x()) == "REFUTED"
+
+
+def test_the_outputs_that_are_not_checked_are_named():
+    verdict = ap.check_model(lambda x: Pair(x.cumsum(1), x.mean(1)), x())
+    assert verdict.status.name == "PROVED"
+    assert any("not checked: output.weights" in r for r in verdict.reasons), verdict

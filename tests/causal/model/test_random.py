@@ -1,4 +1,7 @@
-"""Random stacks of layers whose truth is known by construction: causal ones are proved, one leaking layer is found."""
+"""Random stacks of layers whose truth is known by construction: causal ones are proved, one leaking layer is found.
+
+What cuts across the files of the model's wing stands here.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from needs import need
 
 torch = need("torch")
 import torch.nn.functional as F
+from model_checks import status
 from torch import nn
 
 ELEVEN, SIXTEEN, TWO = nn.Embedding(11, 4), nn.Embedding(16, 4), nn.Embedding(2, 4)
@@ -56,3 +57,23 @@ ASKED = {
 def test_where_no_table_tells_it_is_asked(name):
     with pytest.raises(ValueError, match="no embedding tells their bound; pass vocabulary="):
         ap.check_model(ASKED[name], TOKENS + 1)
+
+
+class Tokens(nn.Module):
+    def __init__(self, vocabulary=11):
+        super().__init__()
+        self.embed, self.gru, self.head = nn.Embedding(vocabulary, 4), nn.GRU(4, 4, batch_first=True), nn.Linear(4, 11)
+
+    def forward(self, tokens, backwards=False):
+        h = self.embed(tokens)
+        return self.head(self.gru(h.flip(1) if backwards else h)[0])
+
+
+def test_the_vocabulary_is_inferred_from_the_embedding():
+    tokens = torch.randint(0, 11, (1, 8))
+    assert status(Tokens(), tokens) == "PROVED"
+    model = Tokens()
+    verdict = ap.check_model(lambda t: model(t, backwards=True), tokens)
+    assert verdict.status.name == "REFUTED"
+    assert max(w.max() for w in verdict.witness.inputs) < 11
+    assert ap.Verdict.from_json(verdict.to_json()).witness.replay(lambda t: model(t, backwards=True))

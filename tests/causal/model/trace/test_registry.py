@@ -137,3 +137,19 @@ def test_zeros_of_an_operation_are_those_of_its_operands_only_if_it_says_so(prom
         "zeros": "the zeros among the parameters stay zero: gate",
     }
     assert [c.text for c in verdict.conditions] == [text[kept]]
+
+
+def test_a_rule_of_the_users_own():
+    library = torch.library.Library("attnproof_test", "DEF")
+    library.define("double(Tensor x) -> Tensor")
+    library.impl("double", lambda x: 2 * x, "CompositeExplicitAutograd")
+    model = lambda x: torch.ops.attnproof_test.double(x)  # noqa: E731
+    verdict = attnproof.check_model(model, torch.randn(1, 8, 4))
+    assert verdict.status.name == "UNDECIDED"
+    assert any("no rule for attnproof_test.double" in r for r in verdict.reasons)
+    copied = lambda x: model(x.clone())  # noqa: E731 - without a rule, it may write what it is given
+    last = attnproof.check_model(lambda x: torch.cat([x[:, :-1], copied(x)[:, -1:]], 1), torch.randn(1, 8, 4))
+    assert last.status.name == "PROVED"  # the last position may use everything
+    assert any("no rule for attnproof_test.double" in r for r in last.reasons)
+    doubled = Rule(("attnproof_test::double",), lambda call: call["x"].shadow)
+    assert attnproof.check_model(model, torch.randn(1, 8, 4), sequence_axis=1, rules=(doubled,)).status.name == "PROVED"

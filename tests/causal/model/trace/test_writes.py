@@ -10,6 +10,7 @@ import attnproof as ap
 import pytest
 import torch.distributed as dist
 from attnproof.causal.model.trace import Rule
+from leaks import never_proved, only_first
 from tensor_probe import check
 
 N = 6
@@ -188,3 +189,63 @@ def test_windows_that_do_not_overlap_are_written_as_precisely_as_ever():
         return y
 
     check(blocks, torch.randn(N, 3, dtype=torch.float64))
+
+
+# -- tensors that hold other tensors, and views ---------------------------------------------------------------------
+
+
+def nested_write(x):
+    base = torch.ones(4)
+    sizes, strides = torch.tensor([[2], [2]]), torch.tensor([[1], [1]])
+    torch._nested_view_from_buffer(base, sizes, strides, torch.tensor([0, 2])).mul_(x[0, 1, 0])
+    return only_first(x, base[0])
+
+
+def sparse_write(x):
+    values = torch.ones(2)
+    sparse = torch.sparse_coo_tensor(torch.tensor([[0, 1]]), values, (2,), is_coalesced=True)
+    sparse.mul_(x[0, 1, 0])
+    return only_first(x, sparse._values()[0])
+
+
+@pytest.mark.parametrize("leak", [nested_write, sparse_write])
+@pytest.mark.filterwarnings("ignore")
+def test_a_write_into_a_tensor_of_tensors_is_never_proved(leak):
+    never_proved(leak)
+
+
+def shifted(x):
+    lagged = torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1)
+    return lagged.flip(1).contiguous()
+
+
+def added(x):
+    y = shifted(x)
+    y[:, 1:] += y[:, :-1]  # runs element by element: a running sum from the end
+    return y.flip(1)
+
+
+def copied(x):
+    y = shifted(x)
+    y[:, 1:].copy_(y[:, :-1])
+    return y.flip(1)
+
+
+@pytest.mark.parametrize("model", [added, copied])
+def test_a_write_through_overlapping_views_is_never_proved(model):
+    assert ap.check_model(model, torch.randn(3, 20, 1, dtype=torch.float64)).status.name in ("REFUTED", "UNDECIDED")
+
+
+def test_writes_to_other_rows_of_the_same_memory_are_followed():
+    def scan(x):
+        y = x.clone()
+        for t in range(1, x.shape[1]):
+            y[:, t] += y[:, t - 1]
+        return y
+
+    assert ap.check_model(scan, torch.randn(2, N, 3)).status.name == "PROVED"
+
+
+@pytest.mark.parametrize("write", [lambda y: y.pow_(2), lambda y: y.square_(), lambda y: y.float_power_(2)])
+def test_powers_in_place_are_followed(write):
+    assert ap.check_model(lambda x: write(x.double().cumsum(1)), torch.randn(1, 6, 2)).status.name == "PROVED"

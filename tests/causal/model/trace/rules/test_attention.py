@@ -6,6 +6,7 @@ from needs import need
 
 torch = need("torch")
 
+import attnproof as ap
 import pytest
 import torch.nn.functional as F
 from tensor_probe import check, normal
@@ -105,3 +106,25 @@ def test_the_weights_of_a_query_use_what_it_may_see(name, axis):
     run = check(CASES[name], X, exact=False)
     assert "aten._native_multi_head_attention" in run.operations
     assert run.outputs[1].along(axis)[1].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def square_padding(n):
+    """One row per sample, as many samples as positions: its shape is that of a (queries, keys) mask."""
+    mask = torch.triu(torch.ones(n, n, dtype=torch.bool), 1)
+    mask[3:, 1:] = True
+    return mask
+
+
+def test_a_padding_mask_is_no_causal_mask():
+    x = torch.randn(6, 6, 4)
+    attention = torch.nn.MultiheadAttention(4, 2, batch_first=True).eval()
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+    hidden = square_padding(6)
+    models = [
+        lambda x: attention(x, x, x, key_padding_mask=hidden, need_weights=False)[0],
+        lambda x: layer(x, src_key_padding_mask=hidden),
+    ]
+    for model in models:
+        assert ap.check_model(model, x).status.name == "REFUTED"
+    causal = torch.nn.Transformer.generate_square_subsequent_mask(6)
+    assert ap.check_model(lambda x: layer(x, src_mask=causal), x).status.name == "PROVED"

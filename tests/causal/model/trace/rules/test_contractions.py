@@ -6,6 +6,7 @@ from needs import need
 
 torch = need("torch")
 
+import attnproof as ap
 import pytest
 import torch.nn.functional as F
 from attnproof.causal import trace
@@ -115,3 +116,16 @@ def test_many_distinct_columns_fall_back_to_their_join():
     finally:
         contractions.MOST_COLUMNS, contractions.MOST_WORK = saved
     assert (coarse >= exact).all()
+
+
+def test_a_batch_of_vectors_is_solved_with_the_batches_that_it_has():
+    n = 6
+    matrices = torch.eye(2).expand(n, n, 2, 2) + 0.1
+
+    def model(x):
+        solved = torch.linalg.solve(matrices, x[0])  # solved[a, b] reads x[a, b]
+        mark = torch.zeros(n, 1)
+        mark[0] = 1
+        return (x[0].sum(1) + mark * solved[1, 0])[None]
+
+    assert ap.check_model(model, torch.randn(1, n, n, 2)).status.name == "REFUTED"

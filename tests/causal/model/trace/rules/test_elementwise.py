@@ -7,6 +7,7 @@ from needs import need
 
 torch = need("torch")
 
+import attnproof as ap
 import pytest
 import torch.nn.functional as F
 from attnproof.causal import trace
@@ -149,3 +150,22 @@ def test_minus_infinity_absorbs_a_sum_and_vanishes_in_exp():
 
 def test_hardtanh_of_zero_need_not_be_zero():
     check(lambda x: F.hardtanh(x * MASK, 0.5, 1.0) * x.flip(0), X, exact=False)
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (torch.relu, "every masked value is at most 0"),
+        (torch.exp, "every masked value is below −104 (float32)"),
+        (torch.sigmoid, "every masked value is so low that the result is exactly 0 (float32)"),
+    ],
+)
+def test_a_finite_mask_outside_a_softmax_states_its_own_condition(function, sentence):
+    mask = torch.triu(torch.full((4, 4), -1e4), 1)
+
+    def model(x):
+        return function(x[..., 0][:, None, :].expand(1, 4, 4) + mask) @ x
+
+    verdict = ap.check_model(model, torch.randn(1, 4, 1))
+    assert verdict.status.name == "PROVED_IF"
+    assert any(c.text.endswith(sentence) for c in verdict.conditions)

@@ -6,6 +6,7 @@ from needs import need
 
 torch = need("torch")
 
+import attnproof as ap
 import pytest
 import torch.nn.functional as F
 from attnproof.causal import trace
@@ -114,3 +115,20 @@ def test_starved_rows_are_named():
     strict = torch.zeros(6, 6, dtype=torch.float64).masked_fill(torch.ones(6, 6).triu(0).bool(), -torch.inf)
     run = trace.run(lambda x: (scores(x) + strict).softmax(-1).nan_to_num() @ x, (X,), sequence_axis=0)
     assert [row for _, row in run.starved] == [0]
+
+
+def test_a_row_of_float16_is_summed_in_float32():
+    """At 19 below, every masked weight is 0 in float16, and still the visible ones move: the condition asks for 104."""
+    torch.manual_seed(0)
+    moved = 0
+    for _ in range(100):
+        row = torch.cat([torch.rand(8) * 3, torch.zeros(4088)]).half()
+        row[8:] = row[:8].max() - 19
+        hidden = torch.cat([row[:8], torch.full((4088,), -6e4).half()])
+        assert not row.softmax(0)[8:].any()
+        moved += not torch.equal(row.softmax(0)[:8], hidden.softmax(0)[:8])
+    assert moved
+    mask = torch.full((8, 8), -6e4).half().triu(1)
+    verdict = ap.check_model(lambda x: ((x @ x.mT).half() + mask).softmax(-1).float() @ x, torch.randn(1, 8, 2))
+    assert verdict.status.name == "PROVED_IF"
+    assert "by more than 104 (float16)" in verdict.conditions[0].text

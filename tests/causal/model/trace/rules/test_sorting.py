@@ -7,6 +7,7 @@ from needs import need
 torch = need("torch")
 
 import pytest
+from leaks import never_proved, only_first
 from tensor_probe import check, normal
 
 X = normal(6, 4)
@@ -46,3 +47,11 @@ LOOSE = {"sort", "search", "count", "search a number", "search rows"}
 @pytest.mark.parametrize("name", CASES)
 def test_claims_hold(name):
     check(CASES[name], X, exact=name not in LOOSE)
+
+
+def test_a_sorter_is_read():
+    never_proved(
+        lambda x: only_first(
+            x, torch.searchsorted(torch.tensor([0.0, 1.0]), torch.tensor([0.5]), sorter=x[0, 1].argsort()).float()
+        )
+    )

@@ -1,12 +1,16 @@
-"""A proof that rests on stored parameters names all of them: those whose zeros matter, and those whose values do."""
+"""What the proofs of whole models rest on: finite masks, zeros and values of parameters, other inputs."""
+
+from __future__ import annotations
 
 import math
 
 import attnproof as ap
+import numpy as np
 import pytest
 from needs import need
 
 torch = need("torch")
+from model_checks import Attention, status, upper, x
 from torch import nn
 
 N = 8
@@ -47,6 +51,8 @@ VALUES = {
     "in place": (torch.full((), 1e-30), lambda w, x: x + w.clone().mul_(1e-300) * x.flip(1)),
     "shape": (torch.ones(N), lambda w, x: x + x.roll(N - int(w.nonzero().shape[0]), 1)),
 }
+
+
 ZEROS = {
     "triangle": (torch.ones(N, N).tril(), lambda w, x: w @ x),
     "tanh": (torch.zeros(N, N), lambda w, x: x + (2 * w.tanh()).T @ x),
@@ -88,3 +94,91 @@ def test_parameters_that_make_no_constant_are_no_condition():
 
     verdict = ap.check_model(Attending(), torch.randn(1, N, 2))
     assert [c.text for c in verdict.conditions] == ["the zeros among the parameters stay zero: gate"]
+
+
+class ZeroGate(nn.Module):
+    def __init__(self, register=nn.Parameter):
+        super().__init__()
+        self.gate = register(torch.zeros(4))
+
+    def forward(self, x):
+        return x + self.gate * x.flip(1)
+
+
+def test_a_zero_gate_hides_nothing():
+    verdict = ap.check_model(ZeroGate(), x())
+    assert verdict.status.name == "PROVED_IF", verdict
+    condition = verdict.conditions[0]
+    assert "gate" in condition.text
+    assert condition.counterexample.setting.jitter > 0
+    assert "jittered" in condition.counterexample.describe()
+    assert condition.counterexample.replay()
+
+
+def test_a_zero_buffer_is_a_constant():
+    model = ZeroGate(register=lambda t: t)
+    del model.gate
+    model.register_buffer("gate", torch.zeros(4))
+    assert status(model, x(), sequence_axis=1) == "PROVED"
+
+
+def test_a_trainable_tensor_outside_any_module_is_a_parameter():
+    gate = torch.zeros(4, requires_grad=True)
+    verdict = ap.check_model(lambda x: x + gate * x.flip(1), x())
+    assert verdict.status.name == "PROVED_IF"
+    assert "a parameter outside the modules" in verdict.conditions[0].text
+    assert status(lambda x: x + gate.detach() * x.flip(1), x()) == "PROVED_IF"
+
+
+def test_stored_parameters_on_request():
+    verdict = ap.check_model(ZeroGate(), x(), parameters="stored", sequence_axis=1)
+    assert verdict.status.name == "PROVED"
+    assert any("keep their stored values" in a for a in verdict.assumptions)
+    assert status(lambda x: x.flip(1), x(), parameters="stored") == "REFUTED"
+
+
+class ReadsItsGate(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = torch.nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return x + self.gate.item() * x.flip(1)
+
+
+def test_a_parameter_read_as_a_number_is_a_condition():
+    verdict = ap.check_model(ReadsItsGate(), torch.randn(1, 4, 1), sequence_axis=1)
+    assert verdict.status.name == "PROVED_IF"
+    assert (
+        "parameters and random draws that the program reads as numbers stay as they are" in verdict.conditions[0].text
+    )
+
+
+def test_a_finite_mask_is_proved_under_a_condition_that_a_large_input_breaks():
+    verdict = ap.check_model(Attention(lambda s: s.masked_fill(upper(s), -1e4)), x())
+    assert verdict.status.name == "PROVED_IF", verdict
+    text, broken = verdict.conditions[-1].text, verdict.conditions[-1].counterexample
+    assert "visible score exceeds every masked score" in text
+    assert broken is not None
+    assert broken.replay()
+    assert np.abs(broken.inputs[0]).max() > 10
+
+
+def test_a_proof_that_needs_the_other_input_says_so():
+    def gated(x, gate):
+        return x + gate * x.flip(1)
+
+    verdict = ap.check_model(gated, x(), torch.zeros(1, 8, 4))
+    assert verdict.status.name == "PROVED_IF"
+    assert any("other inputs keep the values given" in c.text for c in verdict.conditions)
+
+
+def test_what_other_inputs_must_keep_is_printed():
+    hidden = torch.ones(N, N, dtype=torch.bool).triu(1)
+
+    def model(x, mask, y):
+        return (x @ x.mT).masked_fill(mask, -math.inf).softmax(-1) @ x + y
+
+    verdict = ap.check_model(model, torch.randn(1, N, 2), hidden, torch.randn(1, N, 2))
+    assert verdict.status.name == "PROVED"
+    assert "the other inputs of whole numbers and truth values keep the values given" in verdict.assumptions

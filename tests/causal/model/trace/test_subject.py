@@ -1,4 +1,6 @@
-"""Tensors given twice or inside structures, draws that use up random numbers as the data will, padding of encoders."""
+"""What is run: one input that is varied, and others that are the same tensor, lie in structures, or stay as given."""
+
+from __future__ import annotations
 
 import collections
 import dataclasses
@@ -6,13 +8,12 @@ from typing import NamedTuple
 
 import attnproof as ap
 import pytest
-from attnproof.causal import trace
-from attnproof.causal.model import ModelError
 from needs import need
 
 torch = need("torch")
+from attnproof.causal.model import ModelError
+from model_checks import status, x
 from torch import nn
-from torch.nn import functional as F
 from torch.utils._pytree import register_pytree_node
 
 N = 6
@@ -69,98 +70,26 @@ def test_tied_inputs_under_a_mask_are_proved():
     assert ap.check_model(attention, x, x, x.clone(), {"attn_mask": HIDDEN}).status.name == "PROVED"
 
 
-DRAWS = {
-    "rrelu": nn.RReLU(),
-    "rrelu in place": lambda x: F.rrelu(x.clone(), training=True, inplace=True),
-    "poisson": lambda x: torch.poisson(x.abs() * 5),
-    "poisson from the end": lambda x: torch.poisson(x.flip(1).abs() * 5).flip(1),
-    "binomial": lambda x: torch.binomial(torch.full_like(x, 50.0), x.sigmoid()),
-    "gamma": lambda x: torch._standard_gamma(x.abs() + 1),
-    "dirichlet": lambda x: torch._sample_dirichlet(x.abs() + 0.5),
-    "a later draw": lambda x: x + 0 * torch.poisson(x.abs()).sum() + torch.rand(1, N, 2),
-}
+def test_the_chosen_one_of_several_inputs():
+    def cross(query, memory):
+        return query.cumsum(1) + memory.mean(1, keepdim=True)
 
-
-@pytest.mark.parametrize("name", DRAWS)
-def test_each_element_is_drawn_from_a_stream_of_its_own(name):
-    verdict = ap.check_model(DRAWS[name], torch.randn(1, N, 2), sequence_axis=1, modes=("train",))
+    memory = torch.randn(1, 5, 4)
+    verdict = ap.check_model(cross, x(), memory)
     assert verdict.status.name == "PROVED", verdict
-    assert any("has a stream of its own" in a for a in verdict.assumptions)
-    assert all(e.ok is not False for e in verdict.evidence)
+    assert status(lambda m, q: cross(q, m), memory, x(), vary=1) == "PROVED"
+    assert status(cross, x(), torch.randn(1, 8, 4), vary=1) == "REFUTED"
+    assert status(cross, {"query": x(), "memory": memory}, vary="query") == "PROVED"
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        lambda x: torch.poisson(x.flip(1).abs() * 5),
-        lambda x: nn.RReLU()(x) + x.flip(1),
-        lambda x: torch._sample_dirichlet((x.abs() + 0.5).mT.contiguous()).mT,
-    ],
-)
-def test_a_leak_through_a_draw_is_found(model):
-    verdict = ap.check_model(model, torch.randn(1, N, 2), modes=("train",))
-    assert verdict.status.name == "REFUTED"
-    assert verdict.witness.replay()
+def test_complex_numbers_are_other_inputs_as_well():
+    verdict = ap.check_model(
+        lambda x, c: x + c.real * x.flip(1), torch.randn(1, N, 2), torch.zeros(2, dtype=torch.cfloat)
+    )
+    assert verdict.status.name == "PROVED_IF", verdict
 
 
-def test_a_draw_moves_with_its_own_rate():
-    from attnproof.causal.model import draws
-
-    rates = torch.full((4, 3), 5.0)
-    with torch.random.fork_rng([]), draws.apart():
-        torch.manual_seed(0)
-        first = torch.poisson(rates)
-        rates[0, 0] = 50.0
-        torch.manual_seed(0)
-        second = torch.poisson(rates)
-    assert first[0, 0] != second[0, 0]
-    assert torch.equal(first.reshape(-1)[1:], second.reshape(-1)[1:])
-    assert len(first.unique()) > 2
-
-
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-def test_an_encoder_with_padding_is_checked_on_its_plain_path():
-    torch.manual_seed(0)
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 2).eval()
-    padding = torch.zeros(2, N, dtype=torch.bool)
-    padding[1, 4:] = True
-    x = torch.randn(2, N, 4)
-    assert ap.check_model(lambda x: encoder(x, src_key_padding_mask=padding), x).status.name == "REFUTED"
-    verdict = ap.check_model(lambda x: encoder(x, mask=HIDDEN, src_key_padding_mask=padding), x)
-    assert verdict.status.name == "PROVED"
-    assert any(a.startswith("the nested tensors of nn.TransformerEncoder") for a in verdict.assumptions)
-
-    def steered(x):
-        return encoder(x, mask=HIDDEN, src_key_padding_mask=(x[:, :, 0] > 1).cumsum(1) > 0)
-
-    assert not trace.run(steered, (x,)).complete  # the padding steers which path is taken
-
-
-def test_experts_by_groups_stay_open_with_a_remedy():
-    if not hasattr(torch, "_grouped_mm"):
-        pytest.skip("this PyTorch has no grouped product")
-    torch.manual_seed(0)
-    weights = torch.randn(2, 4, 4)
-
-    def experts(x):
-        chosen = (x[0, :, 0] > 0).long()
-        order = chosen.argsort()
-        ends = torch.nn.functional.one_hot(chosen, 2).sum(0).cumsum(0).int()
-        y = torch._grouped_mm(x[0][order], weights, offs=ends)
-        return y[order.argsort()][None]
-
-    def gathered(x):
-        return torch.einsum("btd,btde->bte", x, weights[(x[..., 0] > 0).long()])
-
-    x = torch.randn(1, N, 4)
-    torch.testing.assert_close(experts(x), gathered(x))
-    verdict = ap.check_model(experts, x, sequence_axis=1)
-    assert verdict.status.name == "UNDECIDED"
-    assert any("experts_implementation='batched_mm'" in r for r in verdict.reasons)
-    assert ap.check_model(gathered, x, sequence_axis=1).status.name == "PROVED"
-
-
-# -- other inputs inside structures -------------------------------------------------------------------------------
+# -- other inputs inside structures ---------------------------------------------------------------------------------
 
 
 class Pair(NamedTuple):
@@ -254,13 +183,6 @@ def test_what_is_written_inside_a_structure_does_not_reach_the_caller(kind):
     assert verdict.status.name == "PROVED"
     assert not b.any()
     assert any("writes into its input 2" in r for r in verdict.reasons)
-
-
-def test_complex_numbers_are_other_inputs_as_well():
-    verdict = ap.check_model(
-        lambda x, c: x + c.real * x.flip(1), torch.randn(1, N, 2), torch.zeros(2, dtype=torch.cfloat)
-    )
-    assert verdict.status.name == "PROVED_IF", verdict
 
 
 def test_the_hash_counts_tensors_inside_structures():

@@ -1,0 +1,52 @@
+"""What a verdict adds for the reader: proofs about nothing, outputs that lag, and what to try when it stays open."""
+
+from __future__ import annotations
+
+import attnproof as ap
+import pytest
+from needs import need
+
+torch = need("torch")
+from model_checks import x
+from torch import nn
+from torch.nn import functional as F
+
+
+def test_an_over_masked_model_is_proved_with_a_warning():
+    verdict = ap.check_model(nn.Linear(4, 4), x(), sequence_axis=1)
+    assert verdict.status.name == "PROVED"
+    assert any("own" in r and "warning" in r for r in verdict.reasons)
+
+
+def test_outputs_that_lag_behind_are_reported():
+    verdict = ap.check_model(lambda x: F.pad(x, (0, 0, 3, 0))[:, :-3], x())
+    assert any("last 3 positions" in r for r in verdict.reasons), verdict
+
+
+def test_the_probe_shows_that_the_past_is_used():
+    verdict = ap.check_model(lambda x: x.cumsum(1), x())
+    assert verdict.details["probe"] == {"position": 0, "moves": list(range(8))}
+
+
+def test_experts_by_groups_stay_open_with_a_remedy():
+    if not hasattr(torch, "_grouped_mm"):
+        pytest.skip("this PyTorch has no grouped product")
+    torch.manual_seed(0)
+    weights = torch.randn(2, 4, 4)
+
+    def experts(x):
+        chosen = (x[0, :, 0] > 0).long()
+        order = chosen.argsort()
+        ends = torch.nn.functional.one_hot(chosen, 2).sum(0).cumsum(0).int()
+        y = torch._grouped_mm(x[0][order], weights, offs=ends)
+        return y[order.argsort()][None]
+
+    def gathered(x):
+        return torch.einsum("btd,btde->bte", x, weights[(x[..., 0] > 0).long()])
+
+    x = torch.randn(1, 6, 4)
+    torch.testing.assert_close(experts(x), gathered(x))
+    verdict = ap.check_model(experts, x, sequence_axis=1)
+    assert verdict.status.name == "UNDECIDED"
+    assert any("experts_implementation='batched_mm'" in r for r in verdict.reasons)
+    assert ap.check_model(gathered, x, sequence_axis=1).status.name == "PROVED"
