@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .dense import dense
+from .reachable import reachable
 from .setting import ModelError
 
 if TYPE_CHECKING:
@@ -140,18 +141,37 @@ def choose(
         lost = with_places(dict(less), axis, boundary.n - 1)
         kept = with_places(dict(less), axis, boundary.n)
         paths = [p for p in paths if p not in kept] if set(lost) & set(paths) else paths
-    return _laid_out(found, axis, paths)
+    return _laid_out(found, axis, paths, concealed(result))
 
 
-def _laid_out(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> Outputs:
-    """The outputs at the paths side by side; those of the other tensors are named."""
+def concealed(result: Any) -> list[str]:
+    """The paths of what a model returned that holds or makes tensors where nobody looks: objects, sets, generators.
+
+    >>> import torch
+    >>> concealed((torch.zeros(2), 3, {torch.zeros(2)}, (t for t in [])))
+    ['[2]', '[3]']
+    """
+    import torch
+
+    from .trace.pytree import leaves
+
+    def hides(value: Any) -> bool:
+        if issubclass(type(value), torch.Tensor):
+            return False
+        return hasattr(type(value), "__next__") or any(issubclass(type(v), torch.Tensor) for v in reachable(value))
+
+    return [path for path, value in leaves(result) if hides(value)]
+
+
+def _laid_out(found: dict[str, Tensor], axis: int, paths: Sequence[str], hidden: Sequence[str]) -> Outputs:
+    """The outputs at the paths side by side; those of the other tensors, and hidden ones, are named."""
     checked, start = [], 0
     for path in paths:
         t = found[path]
         width = _told_rows(found, axis, path).shape[1]
         checked.append(Checked(path, axis % t.dim(), slice(start, start + width), not _is_real(t)))
         start += width
-    others = tuple(p for p in found if p not in paths)
+    others = (*(p for p in found if p not in paths), *hidden)
     return Outputs(tuple(checked), others, side_by_side(found, axis, paths))
 
 

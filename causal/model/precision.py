@@ -101,7 +101,7 @@ def widening() -> Mode:
     import torch
 
     from .trace.mode import Mode
-    from .trace.pytree import mapped
+    from .trace.pytree import leaves, mapped
 
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -115,11 +115,9 @@ def widening() -> Mode:
             if func is torch.ops.aten.view.dtype:
                 raise CannotWiden("the model reads the bits of a float; it cannot be run in float64")
             if func._schema.is_mutable:
-                written = [
-                    v
-                    for a, v in zip(func._schema.arguments, args, strict=False)
-                    if a.alias_info is not None and a.alias_info.is_write and isinstance(v, torch.Tensor)
-                ]
+                given = {a.name: v for a, v in zip(func._schema.arguments, args, strict=False)} | (kwargs or {})
+                marked = [a.name for a in func._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
+                written = [t for _, t in leaves([given.get(name) for name in marked]) if isinstance(t, torch.Tensor)]
                 if any(_wide_dtype(t.dtype) is not t.dtype for t in written):
                     raise CannotWiden("the model writes into a tensor of its own that is not float64")
             args, kwargs = mapped(widen, (args, kwargs or {}))

@@ -100,8 +100,9 @@ class Program:
         from .trace.frontend import run
         from .trace.policy import Policy
 
+        strangers = Strangers(self.modules, mode)
         try:
-            with self.prepared(Setting(mode=mode)), Strangers(self.modules, mode) as strangers:
+            with self.prepared(Setting(mode=mode)), strangers:
                 trace = run(self.subject, Policy(rules=tuple(rules)))
         except (KeyboardInterrupt, MemoryError):
             raise

@@ -162,11 +162,11 @@ def on_others(question: Question, best: Attempt) -> bool:
 
 
 def on_reads(best: Attempt) -> tuple[Condition, ...]:
-    """The condition on what the program read out of parameters and random draws, when any parameters will do."""
-    read = [r.operation for r in best.trace.reads if r.source == "parameters"]
-    if best.policy.parameters != "any" or not read:
+    """The condition on what the program read out of parameters and random draws; stored parameters count as no read."""
+    read = [r.operation for r in best.trace.reads if r.source != "input"]
+    if not read:
         return ()
-    places = "; ".join(dict.fromkeys(f"{o.name} at {o.line}" for o in read))
+    places = "; ".join(dict.fromkeys(f"{o.name} at {o.line}" if o.line else o.name for o in read))
     return (Condition(f"parameters and random draws that the program reads as numbers stay as they are: {places}"),)
 
 

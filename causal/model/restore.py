@@ -309,7 +309,9 @@ def _take_cache(value: Any) -> Undo:
 
 
 def _take_random(value: Any) -> Undo:
-    """A generator of random numbers of the model's own."""
+    """A generator of random numbers of the model's own; the system's has no state."""
+    if isinstance(value, random.SystemRandom):
+        return lambda: None
     if hasattr(value, "bit_generator"):
         kept = value.bit_generator.state
         return lambda: setattr(value.bit_generator, "state", kept)

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....libraries import missing
-from ..modules import modules_of
-from ..reachable import is_own_file
+from ..modules import modules_among
+from ..reachable import is_own_file, reachable
+from .chance import followed
 from .domain import FIXED, ranked, uniform
 from .location import Places
 from .provenance import Axes, Flow
@@ -52,7 +53,8 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
     """See `attnproof.causal.model.trace.run`."""
     chosen = _chosen(subject)
     order = _order(ranks, chosen.shape[subject.sequence_axis])
-    modules = [*modules_of(subject.model), *subject.strangers]
+    reached = reachable(subject.model)
+    modules = [*modules_among(reached), *subject.strangers]
     places = Places([("", module) for module in modules])
     last = int(order.max(initial=0))
     ledger = Ledger(places, last)
@@ -83,6 +85,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         stack.enter_context(uncached())
         stack.enter_context(eager())
         stack.enter_context(optimized_execution(False))  # whose passes compare constants in the first runs
+        stack.enter_context(followed(ledger, reached))
         stack.enter_context(watched(exits, _files(subject.model, modules)))
         stack.enter_context(Constructors(exits))
         stack.enter_context(Tracer(ledger, shadows, exits, policy.rules, flow))
@@ -173,7 +176,7 @@ def _assumptions(
         said.append("the other inputs keep the values given")
     elif not all(_real(t) for t in others):
         said.append("the other inputs of whole numbers and truth values keep the values given")
-    if any(r.source == "parameters" for r in ledger.reads.values()):
+    if any(r.source != "input" for r in ledger.reads.values()):
         said.append("the program takes the route that the stored parameters and the random draws give")
     return tuple(said)
 

@@ -52,6 +52,10 @@ class Ledger:
         found = Read(operation, "input", lo, hi) if hi >= lo else Read(operation, "parameters")
         self.reads.setdefault((operation.name, operation.module, operation.line, found.source), found)
 
+    def drawn(self, how: str) -> None:
+        """Random numbers that no operation shows may have steered the program."""
+        self.reads.setdefault((how, "", "", "draws"), Read(Operation(how, "", ""), "draws"))
+
     def unseen(self, how: str) -> None:
         """Something that the run cannot follow, which may read all there is."""
         operation = self.operation(how)

@@ -29,7 +29,8 @@ class Operation:
 
     def __str__(self) -> str:
         where = f" in {self.module}" if self.module else ""
-        return f"{self.name}{where} ({self.line})" + (f": {self.detail}" if self.detail else "")
+        line, detail = f" ({self.line})" if self.line else "", f": {self.detail}" if self.detail else ""
+        return f"{self.name}{where}{line}{detail}"
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,11 @@ class Read:
 
     `earliest`, `latest`: the ranks it can depend on; `source`: "input" when it depends on the chosen input (then
     nothing can be proved), "parameters" when only on parameter values or random draws (then a proof holds for the route
-    that the stored parameters and this draw take).
+    that the stored parameters and this draw take), "draws" for random numbers of Python or NumPy.
     """
 
     operation: Operation
-    source: Literal["input", "parameters"]
+    source: Literal["input", "parameters", "draws"]
     earliest: int | None = None
     latest: int | None = None
 

@@ -143,3 +143,34 @@ def test_the_outputs_that_are_not_checked_are_named():
     verdict = ap.check_model(lambda x: Pair(x.cumsum(1), x.mean(1)), x())
     assert verdict.status.name == "PROVED"
     assert any("not checked: output.weights" in r for r in verdict.reasons), verdict
+
+
+class Answer:
+    def __init__(self, logits):
+        self.logits = logits
+
+
+HIDDEN = {
+    "an object": lambda x: Answer(x.flip(1)),
+    "a set": lambda x: {x.flip(1)},
+    "a generator": lambda x: (t for t in [x.flip(1)]),
+    "a function": lambda x: lambda: x,
+    "objects in a dictionary": lambda x: {"head": [Answer(x.flip(1))]},
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_hides_in_an_object_is_named_and_warned_of(name):
+    def model(x):
+        return x.cumsum(1), HIDDEN[name](x)
+
+    verdict = ap.check_model(model, x())
+    assert len(verdict.details["unchecked"]) == 1
+    assert any("not checked: output[1]" in reason for reason in verdict.reasons)
+    with pytest.warns(UserWarning, match=r"not checked: output\[1\]"):
+        ap.assert_causal(model, x())
+
+
+def test_numbers_and_names_hide_nothing():
+    verdict = ap.check_model(lambda x: (x.cumsum(1), None, 3, "a", torch.float32, x.shape, {"b": 2.0}), x())
+    assert verdict.details["unchecked"] == []
