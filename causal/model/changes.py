@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
+NUMBERS = (bool, int, float, str)
 HELD = (list, tuple, dict, deque)
 
 
@@ -75,6 +76,8 @@ class Snapshot:
                 old = buffers.get(key, attributes.get(key))
                 if isinstance(value, torch.Tensor) and isinstance(old, torch.Tensor) and value is not old:
                     changed += [] if same(value, old) else [dot + key]
+                elif type(value) in NUMBERS and (type(old) is not type(value) or old != value) and key != "training":
+                    changed.append(dot + key)  # a counter of calls may steer the next one
         return sorted(set(changed))
 
 
