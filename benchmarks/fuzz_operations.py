@@ -30,7 +30,7 @@ from tensor_probe import contradiction, moved, tensors
 from torch.testing._internal.common_methods_invocations import op_db
 
 MOST = 400  # elements of an input
-PER_OPERATION = 12  # samples
+PER_OPERATION = 40  # samples
 STATISTICS = ("batch_norm", "instance_norm")  # write the running ones that they are given, which the run follows
 
 
