@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2**26
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+FLAGS = {"sqlite3.connect": os.O_APPEND | WRITES}  # a database is not put back under an open connection
 CODE = (".py", ".pyc", ".so", ".pyd", ".dll", ".pth", ".egg-link")
 FOREIGN = tuple({sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), "/dev", "/proc", "/sys", "/usr", "/etc"})
 
@@ -81,7 +82,7 @@ def _install() -> None:
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _WATCHING or event not in ("open", "os.rename", "os.remove"):
+    if not _WATCHING or event not in ("open", "os.rename", "os.remove", "sqlite3.connect"):
         return
     files = _WATCHING.pop(threading.get_ident(), None)  # what is opened here is not the function's
     if files is None:
@@ -89,7 +90,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     try:
         paths = arguments[:2] if event == "os.rename" else arguments[:1]
         for path in filter(None, map(_own, paths)):
-            files.opened(path, arguments[2] if event == "open" else WRITES)
+            files.opened(path, FLAGS.get(event, WRITES) if event != "open" else arguments[2])
     except OSError:
         pass
     finally:

@@ -69,6 +69,10 @@ def read_columns(result: Any) -> Columns:
 
 def _of_mapping(result: Mapping[Any, Any]) -> Columns:
     columns = [np.asarray(v) for v in result.values()]
+    for name, column in zip(result, columns, strict=True):
+        if column.ndim != 1:
+            problem = f"function returned {name!r} of shape {column.shape}; return one value per row in each column"
+            raise ValueError(problem)
     if len({len(c) for c in columns}) > 1:
         raise ValueError("function returned columns of different lengths; return one row per time")
     return Columns([str(name) for name in result], columns)

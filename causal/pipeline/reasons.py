@@ -114,6 +114,9 @@ def outside(runner: Runner) -> Iterator[str]:
         yield f"function reads {listed(_named(files.read))}, which {_is(files.read)} neither cut nor replaced"
     if files.appended:
         yield f"function writes {listed(_named(files.appended))}, not put back between calls"
+    alone = listed(runner.state.left_alone)
+    if alone:
+        yield f"function uses {alone}, which cannot be copied; what that keeps from call to call is not put back"
     yield from beforehand(runner.state.fitted, runner.state.numbers, runner.tables.sources)
     for source in runner.tables.sources:
         if getattr(source.data, "attrs", None):

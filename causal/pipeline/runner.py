@@ -5,6 +5,7 @@ Each replay compares the rows that were settled at the cut with the same rows of
 
 from __future__ import annotations
 
+import contextvars
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,7 @@ class Runner:
             with warnings.catch_warnings(), self.state.files.watched():
                 if self.calls > 1:  # what it says of replaced values is nobody's concern
                     warnings.simplefilter("ignore")
-                result = self.tables.call(self.function, given)
+                result = contextvars.copy_context().run(self.tables.call, self.function, given)
                 return result.collect() if type(result).__name__ == "LazyFrame" else result
         except Exception as error:
             raise Refused(f"{type(error).__name__} ({error})") from error
@@ -153,7 +154,12 @@ class Runner:
     def repeat(self) -> None:
         """The function on everything once more; `noise` keeps by how much the columns differ from the first run."""
         self.repeats += 1
-        other = self._read_whole(self.call(self.tables.copies()))
+        try:
+            other = self._read_whole(self.call(self.tables.copies()))
+        except (Refused, Unaligned) as error:
+            raise ValueError(
+                f"function raises {error} when it is called again with the same data; it must run more than once"
+            ) from error.__cause__
         if not np.array_equal(self.base.key, other.key):
             self.noise = [float("inf")] * len(self.base.names)
             return

@@ -6,11 +6,16 @@ before a call and not after one, for a result may be a view of what is kept.
 
 from __future__ import annotations
 
+import collections
+import contextvars
 import copy
+import dis
 import functools
+import importlib.util
 import os
 import sys
 import sysconfig
+import threading
 import types
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +26,16 @@ import numpy as np
 from .beforehand import is_fitted, numbers_in
 from .files import Files
 from .frames import library_of
+from .values import MOST_BYTES, PASSIVE, PLAIN, Slots, equal, fill, inside, members, size, slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_BYTES = 2**26
-PASSIVE = (
-    *(types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc),
-    *(type, classmethod, staticmethod, property, types.MemberDescriptorType, types.GetSetDescriptorType),
-)
 CACHED = type(functools.lru_cache(len))
-CONTAINERS = (dict, list, set, bytearray, np.ndarray)
+CONTAINERS = (dict, list, set, bytearray, np.ndarray, collections.deque)
+HOLDERS = (dict, list, tuple, set, frozenset, collections.deque)  # of functions and objects, such as a registry
+MOST_HELD = 4096
+LOCKS = (type(threading.Lock()), type(threading.RLock()))
 
 
 ABSENT = object()
@@ -45,6 +49,7 @@ class Variable:
     holder: Any
     key: Any
     value: Any
+    in_parts: bool = False  # whether what it holds is given by variables of its own as well
     copy: Any = None
     known: bool = False
 
@@ -61,7 +66,7 @@ class Variable:
         if self.known and library_of(self.value) in ("pandas", "polars"):
             self.value = copy.deepcopy(self.copy)
         elif self.known:
-            _fill(self.value, copy.deepcopy(self.copy))
+            fill(self.value, copy.deepcopy(self.copy))
         if isinstance(self.holder, types.CellType):
             self.holder.cell_contents = self.value
         elif isinstance(self.holder, type):
@@ -89,11 +94,12 @@ class State:
         self.fitted = [v.name for v in self.variables if is_fitted(v.value)]
         self.numbers = [found for v in self.variables for found in numbers_in(v.name, v.value)]
         for variable in self.variables:
-            if variable.value is not ABSENT and _size(variable.value) <= MOST_BYTES:
+            if variable.value is not ABSENT and size(variable.value) <= MOST_BYTES:
                 try:
                     variable.copy, variable.known = copy.deepcopy(variable.value), True
-                except Exception:  # a connection, a lock, a generator: what cannot be copied is left alone
+                except Exception:  # a connection, a generator: what cannot be copied is left alone
                     variable.known = False
+        self.left_alone = [v.name for v in self.variables if _is_left_alone(v)]
 
     def __enter__(self) -> State:
         return self
@@ -113,7 +119,7 @@ class State:
                 self._remember([f"the cache of {variable.name}"] * (variable.value.cache_info().currsize > 0))
                 variable.value.cache_clear()
             now = variable.now()
-            if now is not variable.value or (variable.known and not _equal(variable.copy, now, set())):
+            if now is not variable.value or (variable.known and not equal(variable.copy, now, set())):
                 self._remember([variable.name])
                 variable.put_back()
 
@@ -129,21 +135,33 @@ class State:
         ]
 
 
+def _is_left_alone(variable: Variable) -> bool:
+    """Whether a variable may keep something that nothing puts back, which its parts do not name by themselves."""
+    harmless = (CACHED, *LOCKS, contextvars.ContextVar, types.MappingProxyType)
+    copied = variable.known and not hasattr(type(variable.value), "__next__")  # nobody sees how far an iterator is
+    told = copied or variable.in_parts or variable.value is ABSENT or isinstance(variable.value, harmless)
+    return not told and not _is_ours(variable.value) and not library_of(variable.value)
+
+
 def _variables(function: Any) -> Iterator[Variable]:
-    queue, seen, named = [function], set(), set()
+    queue, seen, named = [function], dict[int, Any](), set()  # what was seen is kept, for ids are used again
     if hasattr(function, "get_params"):  # scikit-learn's transformers hold functions as parameters
         queue += function.get_params().values()
     while queue:
         f = queue.pop()
         if id(f) in seen:
             continue
-        seen.add(id(f))
+        seen[id(f)] = f
+        if isinstance(f, HOLDERS):
+            queue += _held(f)
+            continue
         for variable in _of(f, queue):
-            at = (id(variable.holder), variable.key) if variable.holder is not None else (id(variable.value), None)
+            holder = variable.holder.owner if isinstance(variable.holder, Slots) else variable.holder
+            at = (id(variable.value), None) if holder is None else (id(holder), variable.key)
             if at in named:
                 continue
             named.add(at)
-            if _is_ours(variable.value):
+            if _is_ours(variable.value) or isinstance(variable.value, HOLDERS):
                 queue.append(variable.value)
             if not isinstance(variable.value, PASSIVE):
                 yield variable
@@ -170,8 +188,28 @@ def _of(f: Any, queue: list[Any]) -> Iterator[Variable]:
     elif _is_ours(type(f)):
         for name, value in list(getattr(f, "__dict__", {}).items()):
             yield Variable(f"{type(f).__name__}.{name}", f.__dict__, name, value)
-        yield Variable(f"{type(f).__name__}'s attributes", None, None, getattr(f, "__dict__", {}))
+        yield Variable(f"{type(f).__name__}'s attributes", None, None, getattr(f, "__dict__", {}), in_parts=True)
+        for name in slots(type(f)):
+            yield Variable(f"{type(f).__name__}.{name}", Slots(f), name, getattr(f, name, ABSENT))
         queue.append(type(f))
+
+
+def _held(container: Any) -> list[Any]:
+    """The user's functions in a container, and the classes of the objects in it, whose attributes it holds itself."""
+    found, seen, queue = [], dict[int, Any](), [container]
+    while queue and len(seen) < MOST_HELD:
+        value = queue.pop()
+        if id(value) in seen or isinstance(value, PLAIN):
+            continue
+        seen[id(value)] = value
+        if isinstance(value, HOLDERS):
+            queue += inside(value)[:MOST_HELD]
+        elif isinstance(value, (*PASSIVE, CACHED, functools.partial)):
+            found += [value] if _is_ours(value) else []
+        elif _is_ours(value):
+            found.append(type(value))
+            queue += members(value).values()
+    return found
 
 
 def _of_class(f: type, queue: list[Any]) -> Iterator[Variable]:
@@ -184,28 +222,64 @@ def _of_class(f: type, queue: list[Any]) -> Iterator[Variable]:
         yield Variable(f"{f.__name__}.{name}", f, name, vars(f).get(name, ABSENT))
 
 
+def _imported_within(f: types.FunctionType) -> Iterator[types.ModuleType]:
+    """The modules of the user's own that a function imports when it runs, imported now: what they hold counts."""
+    package = f.__globals__.get("__package__") or ""
+    imported = {
+        i.argval for code in _codes(f.__code__) for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"
+    }
+    for name in sorted(imported):
+        for path in filter(None, (name, f"{package}.{name}" if package else "")):
+            try:
+                spec = importlib.util.find_spec(path)
+                if spec is not None and spec.origin and _is_own_file(spec.origin):
+                    yield importlib.import_module(path)
+            except Exception:  # it says so itself where it is called
+                continue
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _codes(inner)
+
+
+def _of_module(path: str, module: types.ModuleType, names: set[str], depth: int) -> Iterator[Variable]:
+    """What a module of the user's own holds under some names, and the modules within it."""
+    for inner in sorted(names & set(vars(module))):
+        value = vars(module)[inner]
+        yield Variable(f"{path}.{inner}", vars(module), inner, value)
+        if isinstance(value, types.ModuleType) and _is_ours(value) and depth < len(names):
+            yield from _of_module(f"{path}.{inner}", value, names, depth + 1)
+
+
 def _of_function(f: types.FunctionType) -> Iterator[Variable]:
     names = set(_names(f.__code__))
     for name in sorted(names):
         value = f.__globals__.get(name, ABSENT)
         yield Variable(name, f.__globals__, name, value)
         if isinstance(value, types.ModuleType) and _is_ours(value):
-            for inner in sorted(names & set(vars(value))):
-                yield Variable(f"{name}.{inner}", vars(value), inner, vars(value)[inner])
+            yield from _of_module(name, value, names, 0)
         elif isinstance(value, type) and _is_ours(value):
             for inner in sorted(names - set(vars(value))):
                 yield Variable(f"{name}.{inner}", value, inner, ABSENT)
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
         try:
-            yield Variable(name, cell, None, cell.cell_contents)
+            value = cell.cell_contents
         except ValueError:  # not bound yet
             continue
+        yield Variable(name, cell, None, value)
+        if isinstance(value, types.ModuleType) and _is_ours(value):
+            yield from _of_module(name, value, names, 0)
+    for module in _imported_within(f):
+        yield from _of_module(module.__name__, module, names, 0)
     for value in [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]:
         yield Variable(f"a default of {f.__name__}", None, None, value)
     for name, value in list(f.__dict__.items()):
         if name != "__wrapped__":
             yield Variable(f"{f.__name__}.{name}", f.__dict__, name, value)
-    yield Variable(f"{f.__name__}'s attributes", None, None, f.__dict__)
+    yield Variable(f"{f.__name__}'s attributes", None, None, f.__dict__, in_parts=True)
 
 
 def _wrapped_by_library(value: Any) -> Any:
@@ -219,10 +293,8 @@ def _wrapped_by_library(value: Any) -> Any:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            yield from _names(inner)
+    for inner in _codes(code):
+        yield from inner.co_names
 
 
 def _is_ours(value: Any) -> bool:
@@ -244,7 +316,7 @@ def _is_ours(value: Any) -> bool:
         file = getattr(module, "__file__", None) if module is not None else None
         return value.__module__ == "__main__" or (file is not None and _is_own_file(file))
     else:
-        return not isinstance(value, CONTAINERS) and hasattr(value, "__dict__") and _is_ours(type(value))
+        return not isinstance(value, CONTAINERS) and _is_ours(type(value))
     return file is not None and _is_own_file(file)
 
 
@@ -254,72 +326,3 @@ def _is_own_file(file: str) -> bool:
     foreign = {"site-packages", "dist-packages"} & set(path.parts)
     library = (sysconfig.get_path("stdlib"), str(Path(__file__).parent))
     return not foreign and not str(path).startswith(library) and not file.startswith("<frozen")
-
-
-def _size(value: Any) -> int:
-    """About how many bytes a value holds, itself and through what it refers to; stops counting above MOST_BYTES."""
-    total, seen, queue = 0, set(), [value]
-    while queue and total <= MOST_BYTES:
-        v = queue.pop()
-        if id(v) in seen:
-            continue
-        seen.add(id(v))
-        if library_of(v):
-            total += int(v.estimated_size() if hasattr(v, "estimated_size") else np.sum(_bytes(v)))
-        elif hasattr(v, "nbytes"):
-            total += int(v.nbytes)
-        else:
-            total += 100
-            queue += _inside(v)
-    return total
-
-
-def _bytes(table: Any) -> Any:
-    return table.memory_usage() if hasattr(table, "memory_usage") else table.nbytes
-
-
-def _inside(value: Any) -> list[Any]:
-    """What a container or an object refers to."""
-    if isinstance(value, dict):
-        return list(value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return list(value)
-    return list(vars(value).values()) if hasattr(value, "__dict__") and not isinstance(value, PASSIVE) else []
-
-
-def _equal(a: Any, b: Any, seen: set[tuple[int, int]]) -> bool:
-    """Whether a copy and a value hold the same; what cannot be looked into counts as the same."""
-    if a is b or (id(a), id(b)) in seen:
-        return True
-    if type(a) is not type(b):
-        return False
-    seen.add((id(a), id(b)))
-    if library_of(a) in ("pandas", "polars"):
-        return bool(a.equals(b))
-    if isinstance(a, np.ndarray):
-        if a.dtype.hasobject:
-            return a.shape == b.shape and _equal(a.tolist(), b.tolist(), seen)
-        return bool(a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes())
-    if isinstance(a, dict):
-        return list(a) == list(b) and all(_equal(x, y, seen) for x, y in zip(a.values(), b.values(), strict=True))
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(_equal(x, y, seen) for x, y in zip(a, b, strict=True))
-    if isinstance(a, (set, frozenset, str, bytes, bytearray, int, float, complex)):
-        return bool(a == b or (a != a and b != b))
-    if hasattr(a, "__dict__") and not isinstance(a, PASSIVE):
-        return _equal(vars(a), vars(b), seen)
-    return True
-
-
-def _fill(value: Any, content: Any) -> None:
-    """Give a value its old content in place, so that everyone who holds it sees it."""
-    if isinstance(value, (dict, set)):
-        value.clear()
-        value.update(content)
-    elif isinstance(value, (list, bytearray)):
-        value[:] = content
-    elif isinstance(value, np.ndarray):
-        value[...] = content
-    elif hasattr(value, "__dict__") and not isinstance(value, PASSIVE) and not library_of(value):
-        vars(value).clear()
-        vars(value).update(vars(content))

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
+import contextvars
+import dataclasses
 import functools
+import importlib
 import os
 import pickle
+import sqlite3
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -400,3 +407,107 @@ def test_fitted_objects_and_attributes_of_frames_are_named():
         "function uses scaler, fitted beforehand; what that learnt from later rows is not seen here",
         "data.attrs holds mean, which every prefix is given as it is",
     ]
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    mean: float | None = None
+
+    def centred(self, x):
+        if self.mean is None:
+            self.mean = x.mean()
+        return x - self.mean
+
+
+class Keeper:
+    def __init__(self):
+        self.part, self.parts = Slotted(), [Slotted()]
+
+
+REGISTRY = [in_a_dictionary]
+NAMED = {"centred": in_a_dictionary}
+RECENT: collections.deque[float] = collections.deque(maxlen=1)
+CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("CONTEXT")
+KEEPER = Keeper()
+
+
+def in_a_deque(x):
+    if not RECENT:
+        RECENT.append(x.mean())
+    return x - RECENT[0]
+
+
+def in_a_context(x):
+    try:
+        CONTEXT.get()
+    except LookupError:
+        CONTEXT.set(x.mean())
+    return x - CONTEXT.get()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: sum(f(x) for f in REGISTRY),
+        lambda x: NAMED["centred"](x),
+        Slotted().centred,
+        lambda x: KEEPER.part.centred(x),
+        lambda x: KEEPER.parts[0].centred(x),
+        in_a_deque,
+        in_a_context,
+    ],
+)
+def test_state_behind_registries_slots_deques_and_contexts_hides_nothing(function):
+    assert check_pipeline(function, X, cuts=5).status is Status.REFUTED
+
+
+def test_what_a_module_in_a_package_keeps_hides_nothing(tmp_path, monkeypatch):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/__init__.py").touch()
+    (tmp_path / "shop/parts.py").write_text(
+        "KEPT = {}\n\n\ndef centred(x):\n    return x - KEPT.setdefault('mean', x.mean())\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def within(x):
+        from shop.parts import centred
+
+        return centred(x)
+
+    assert check_pipeline(within, X, cuts=5).status is Status.REFUTED
+    shop = importlib.import_module("shop")
+    assert check_pipeline(lambda x: shop.parts.centred(x), X, cuts=5).status is Status.REFUTED
+
+
+def test_what_cannot_be_copied_is_named():
+    def kept():
+        x = yield
+        mean = x.mean()
+        while True:
+            x = yield x - mean
+
+    ready, locked = kept(), threading.Lock()
+    next(ready)
+    with locked, pytest.warns(UserWarning, match="function uses ready, which cannot be copied; what that keeps"):
+        verdict = assert_no_lookahead(lambda x: (ready.send(x), locked)[0], X, cuts=3)
+    assert not any("locked" in reason for reason in verdict.reasons)
+
+
+def test_a_database_is_named(tmp_path):
+    def kept(x):
+        with contextlib.closing(sqlite3.connect(tmp_path / "kept.db")) as base:
+            base.execute("create table if not exists t (mean)")
+            base.execute("insert into t values (?)", (x.mean(),))
+            base.commit()
+            return x - base.execute("select mean from t").fetchone()[0]
+
+    with pytest.warns(UserWarning, match=r"function writes file kept\.db, not put back between calls"):
+        assert_no_lookahead(kept, X, cuts=3)
+
+
+def test_a_function_that_runs_once_is_refused_in_one_sentence():
+    once = iter([1.0])
+    with pytest.raises(
+        ValueError, match=r"function raises StopIteration .* when it is called again with the same data"
+    ):
+        check_pipeline(lambda x: x * next(once), X, cuts=3)
