@@ -123,13 +123,13 @@ def choose(
     boundary: Boundary,
     given: bool,
     chosen: Chosen,
-    shorter: Callable[[], Mapping[str, Tensor] | None],
+    shorter: Callable[[bool], Mapping[str, Tensor] | None],
 ) -> Outputs:
     """The outputs to check: those `chosen`, else all with a place for every query; ModelError where there is none.
 
-    `given`: the boundary was the caller's. `shorter` gives what the model returns for one position less (None where it
-    does not run): a tensor that keeps its places then, while others lose one, has them by chance, as a hidden state
-    (layers, batch, width) has where the batch is as large as the sequence is long.
+    `given`: the boundary was the caller's. `shorter` gives what the model returns for one position less, or one element
+    of the batch (None where it does not run): a tensor that keeps its places then, while others lose one, may have them
+    by chance, as a hidden state (layers, batch, width) has where the batch is as large as the sequence is long.
     """
     found = tensors(result)
     wanted = list(found) if chosen is None else named(result, chosen)
@@ -137,11 +137,33 @@ def choose(
     if not paths:
         raise _disagreement({p: found[p] for p in wanted}, axis, boundary, given)
     if chosen is None and len(paths) > 1 and boundary.queries == boundary.n:
-        less = shorter() or {}
-        lost = with_places(dict(less), axis, boundary.n - 1)
-        kept = with_places(dict(less), axis, boundary.n)
-        paths = [p for p in paths if p not in kept] if set(lost) & set(paths) else paths
+        paths = [p for p in paths if p not in _by_chance(found, paths, axis, boundary.n, shorter)]
     return _laid_out(found, axis, paths, concealed(result))
+
+
+def _by_chance(
+    found: dict[str, Tensor],
+    paths: Sequence[str],
+    axis: int,
+    n: int,
+    shorter: Callable[[bool], Mapping[str, Tensor] | None],
+) -> list[str]:
+    """Which of the outputs have n places along the axis, but not for positions; ModelError where that is unclear."""
+    less = dict(shorter(False) or {})
+    kept = [p for p in with_places(less, axis, n) if p in paths]
+    if not kept or not set(with_places(less, axis, n - 1)) & set(paths):
+        return []
+    fewer = dict(shorter(True) or {})
+    for path in kept:
+        positions_elsewhere = less[path].shape != found[path].shape
+        if not positions_elsewhere and path not in with_places(fewer, axis, n - 1):
+            raise ModelError(
+                f"output{path}",
+                f"has {n} places along axis {axis} for {n - 1} positions, too, so that they may be no queries",
+                "choose the outputs to check with outputs=",
+                mentions=("outputs",),
+            )
+    return kept
 
 
 def concealed(result: Any) -> list[str]:

@@ -171,12 +171,13 @@ class Program:
         found, axis = tensors(result), self.subject.output_axis
         return side_by_side(found, axis, self.paths or (first_of(found, axis),))
 
-    def one_shorter(self, mode: str) -> dict[str, Tensor] | None:
-        """What the model returns for all positions but the last; None where it does not run on them."""
-        axis = self.subject.sequence_axis
+    def one_shorter(self, mode: str, batch: bool = False) -> dict[str, Tensor] | None:
+        """What the model returns without the last position, or the last of the batch; None where it does not run."""
+        axis = self.subject.sequence_axis % self.input.dim()
+        axis = (0 if axis else 1) if batch else axis
         try:
             with self.prepared(Setting(mode=mode)):
-                return tensors(self.call(self.input.narrow(axis, 0, self.n - 1)))
+                return tensors(self.call(self.input.narrow(axis, 0, self.input.shape[axis] - 1)))
         except Exception:  # whatever the model raises says no more than that
             return None
 

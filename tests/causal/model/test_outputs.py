@@ -108,6 +108,25 @@ def test_a_state_with_as_many_places_by_chance_is_no_output_of_queries():
     assert named.status.name == "REFUTED"
 
 
+def test_an_output_of_a_fixed_length_is_not_passed_over():
+    def padded(x):
+        return {"aux": x.cumsum(1), "logits": nn.functional.pad(x.flip(1), (0, 0, 0, 8 - x.shape[1]))}
+
+    with pytest.raises(ap.causal.model.ModelError, match=r"has 8 places along axis 1 for 7 positions, too.*outputs="):
+        ap.check_model(padded, x())
+    assert ap.check_model(padded, x(), outputs="logits").status.name == "REFUTED"
+    assert ap.check_model(padded, x(), outputs="aux").status.name == "PROVED"
+
+
+def test_weights_of_as_many_heads_as_positions_are_no_output_of_queries():
+    def weights(x):  # (batch, heads, queries, keys)
+        return x.cumsum(1), (x @ x.mT).softmax(-1)[:, None].expand(-1, 8, -1, -1)
+
+    verdict = ap.check_model(weights, x())
+    assert verdict.status.name == "PROVED"
+    assert verdict.details["unchecked"] == ["[1]"]
+
+
 def test_a_model_that_runs_on_one_length_only_has_all_such_outputs_checked():
     verdict = ap.check_model(lambda x: (x.cumsum(1).reshape(2, 8, 4), x.new_zeros(1, 8) + x.mean()), x())
     assert verdict.status.name == "REFUTED"
