@@ -11,6 +11,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...errors import ArgumentError
 from ..verdict import NotProvedError, Status, Verdict, accept_or_raise
 from .cuts import all_cuts
@@ -72,6 +74,8 @@ def check_pipeline(
     >>> check_pipeline(np.cumsum, np.arange(10.0)).status.name
     'UNDECIDED'
     """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ArgumentError("seed", "is no seed", "pass a whole number of at least 0", seed)
     tables = read_tables(function, data, time, group, boundary)
     if not len(all_cuts(tables.clocks[0])):
         raise ArgumentError("data", "has one instant only", "a look-ahead check needs at least 2")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import ArgumentError
+from ...errors import ArgumentError, ArgumentTypeError
 from .budget import FOR_THE_REST, calls_allowed, calls_for_carriers
 from .cuts import all_cuts, special_cuts, spread_cuts
 from .replay import TRUNCATION, Replay
@@ -84,7 +85,11 @@ def _wanted(runner: Runner, cuts: int | str | Iterable[int]) -> list[int]:
         if isinstance(cuts, bool) or cuts < 1:
             raise ArgumentError("cuts", "is too few", "pass at least 1", cuts if isinstance(cuts, bool) else int(cuts))
         return list(map(int, spread_cuts(runner.clock, int(cuts), runner.seed)))
-    wanted = sorted({int(cut) for cut in cuts})
+    try:
+        wanted = sorted({operator.index(cut) for cut in cuts})
+    except TypeError:
+        problem, remedy = "is no number of cuts", "pass 'all', a whole number, or a sequence of ranks of time"
+        raise ArgumentTypeError("cuts", problem, remedy, cuts) from None
     outside = [cut for cut in wanted if not every[0] <= cut <= every[-1]]
     if outside:
         raise ArgumentError("cuts", f"names {outside[0]}", f"pass ranks of time from {every[0]} to {every[-1]}")

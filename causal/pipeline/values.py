@@ -41,7 +41,8 @@ class Slots:
 def slots(kind: type) -> tuple[str, ...]:
     """The names of the attributes that objects of a type have in `__slots__`."""
     if kind not in _SLOTS:
-        members = [(name, of) for base in kind.__mro__ for name, of in vars(base).items()]
+        written = [vars(base) for base in kind.__mro__ if "__slots__" in vars(base)]  # in C some cannot be set
+        members = [(name, of) for base in written for name, of in base.items()]
         _SLOTS[kind] = tuple(name for name, of in members if isinstance(of, types.MemberDescriptorType))
     return _SLOTS[kind]
 

@@ -169,6 +169,17 @@ X = np.arange(8.0)
             r"cuts = 'some' is unknown; pass 'all', a number",
         ),
         (lambda: check_pipeline(np.cumsum, X, cuts=0), ValueError, r"cuts = 0 is too few; pass at least 1"),
+        (
+            lambda: check_pipeline(np.cumsum, X, cuts=2.5),
+            TypeError,
+            r"cuts = 2\.5 is no number of cuts; pass 'all', a whole",
+        ),
+        (lambda: check_pipeline(np.cumsum, X, seed=-1), ValueError, r"seed = -1 is no seed; pass a whole number of at"),
+        (
+            lambda: check_pipeline(lambda x: {"y": 1.0}, X),
+            ValueError,
+            r"function returned 'y' of shape \(\); return one",
+        ),
         (lambda: check_pipeline(np.cumsum, X, cuts=[9]), ValueError, r"cuts names 9; pass ranks of time from 0 to 6"),
         (lambda: check_pipeline(np.cumsum, X, cuts=[]), ValueError, r"cuts is empty; pass at least one"),
         (lambda: check_pipeline(np.cumsum, X, time="t"), ValueError, r"time = 't' is no column; the columns are x"),

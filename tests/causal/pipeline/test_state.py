@@ -12,6 +12,7 @@ import os
 import pickle
 import sqlite3
 import threading
+import types
 from pathlib import Path
 
 import numpy as np
@@ -431,6 +432,15 @@ CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("CONTEXT")
 KEEPER = Keeper()
 
 
+SPACE = types.SimpleNamespace(mean=None)
+
+
+def in_a_namespace(x):
+    if SPACE.mean is None:
+        SPACE.mean = x.mean()
+    return x - SPACE.mean
+
+
 def in_a_deque(x):
     if not RECENT:
         RECENT.append(x.mean())
@@ -454,6 +464,7 @@ def in_a_context(x):
         lambda x: KEEPER.part.centred(x),
         lambda x: KEEPER.parts[0].centred(x),
         in_a_deque,
+        in_a_namespace,
         in_a_context,
     ],
 )
