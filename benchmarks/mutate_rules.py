@@ -90,6 +90,7 @@ def survives(path: Path, text: str) -> None:
                 [
                     "-x",
                     "-q",
+                    "--assert=plain",
                     "-p",
                     "no:cacheprovider",
                     f"--rootdir={ROOT}",
