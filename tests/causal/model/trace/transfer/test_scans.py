@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from attnproof.causal.model.trace.domain import POSITIVE, ZERO, full
+from attnproof.causal.model.trace.domain import PLAIN, POSITIVE, ZERO, full, ranked, uniform
 from attnproof.causal.model.trace.transfer import fourier, recurrent, scans, sorting
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,3 +61,13 @@ def test_a_coefficient_reads_the_whole_axis():
     got = check(lambda x: np.abs(np.fft.rfft(x, axis=1)), fourier.transform(a.shadow, (1,), (2, 3)), a)
     assert intervals(got) == [[0, 3]] * 3 + [None] * 3
     assert fourier.transform(a.shadow, (), (2, 4)).shape == (2, 4)
+
+
+def test_a_search_through_an_order_reads_the_order_at_both_ends():
+    """An order that earlier and later positions decide widens the place on both sides."""
+    element, row = ranked((1,), 0, [5]), uniform((3,), PLAIN)
+    order = ranked((3,), 0, [2, 7, 4])
+    got = sorting.place(element, row, order, (1,))
+    assert (int(got.lo.min()), int(got.hi.max())) == (2, 7)
+    alone = sorting.place(element, row, uniform((3,), PLAIN), (1,))
+    assert (int(alone.lo.min()), int(alone.hi.max())) == (5, 5)
