@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
 
+# no example is ever timed: machines are slow and shared
+settings.register_profile("untimed", parent=settings.default, deadline=None)
+settings.load_profile("untimed")
 os.environ.pop("PYTEST_ADDOPTS", None)  # read by now; a pytest that a test starts must not get it
 
 
