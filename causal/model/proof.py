@@ -64,6 +64,14 @@ def prove(question: Question) -> Proof:
     first = attempt(question, Policy(rules=question.rules))
     if isinstance(first, str):
         return Proof(None, untraceable=first)
+    proof = _least(question, first)
+    if proof.attempt is first or _repeats(question, first):
+        return proof
+    return Proof(first, given=others_matter(question))  # the later runs found what the first one had left
+
+
+def _least(question: Question, first: Attempt) -> Proof:
+    """The proof that assumes least, from the first attempt on."""
     best = first
     if not first.closed and first.trace.complete:
         best = _closing(question, replace(first.policy, parameters="stored")) or first
@@ -77,20 +85,34 @@ def prove(question: Question) -> Proof:
     return Proof(free or best, given=free is None)
 
 
+def _repeats(question: Question, first: Attempt) -> bool:
+    """Whether the first attempt finds the same again: if not, a run left something that nothing put back."""
+    again = attempt(question, first.policy, anew=True)
+    return (
+        isinstance(again, Attempt)
+        and again.trace.complete == first.trace.complete
+        and np.array_equal(again.reach.earliest, first.reach.earliest)
+        and np.array_equal(again.reach.latest, first.reach.latest)
+    )
+
+
 def _closing(question: Question, policy: Policy) -> Attempt | None:
     """The attempt under a policy, where it closes."""
     found = attempt(question, policy)
     return found if isinstance(found, Attempt) and found.closed else None
 
 
-def attempt(question: Question, policy: Policy) -> Attempt | str:
-    """One abstract run (more for some relations), or a phrase that says why the model cannot be traced."""
+def attempt(question: Question, policy: Policy, anew: bool = False) -> Attempt | str:
+    """One abstract run (more for some relations), or a phrase that says why the model cannot be traced.
+
+    The very first run of all serves for its policy, unless it is to be done `anew`.
+    """
     from .trace.frontend import run
 
     program, first = question.program, question.seen.first
     if isinstance(first, str):
         return first
-    same_policy = policy == Policy(rules=question.rules) and not question.setting.apart
+    same_policy = policy == Policy(rules=question.rules) and not question.setting.apart and not anew
 
     def ranked(ranks: np.ndarray) -> Trace:
         if same_policy and np.array_equal(ranks, np.arange(program.n)):

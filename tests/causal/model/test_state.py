@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import importlib
 import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
@@ -404,3 +405,21 @@ def test_parameters_that_the_first_run_leaves_alone_are_not_copied_again():
 def test_a_number_that_a_call_changes_is_named():
     verdict = check_model(Steps(), X)
     assert any("a call changes the model's own calls" in reason for reason in verdict.reasons)
+
+
+def test_a_flag_of_an_installed_package_is_no_proof_for_the_stored_parameters(tmp_path, monkeypatch):
+    """What no run can put back shows where the first attempt, made again, finds another thing."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "warmed_by_its_first_call.py").write_text(
+        "WARM = False\n"
+        "def model(x):\n"
+        "    global WARM\n"
+        "    was, WARM = WARM, True\n"
+        "    return x.cumsum(1) if was else x.cumsum(1) + x.mean(1, keepdim=True)\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    model = importlib.import_module("warmed_by_its_first_call").model
+    verdict = check_model(model, torch.randn(2, 6, 4))
+    assert verdict.status.name == "UNDECIDED"
+    assert "forbidden pairs" in verdict.reasons[0]
