@@ -6,7 +6,7 @@ too; the others (caches, losses, pooled vectors) are named and not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -97,24 +97,31 @@ def with_places(found: dict[str, Tensor], axis: int, places: int) -> list[str]:
     return [path for path, t in found.items() if _has(t, axis) and t.shape[axis] == places]
 
 
-def named(result: Any, chosen: Chosen) -> list[str]:
-    """The paths of the tensors that `outputs=` names by index, key or path; ModelError for one that names none."""
+def _items(chosen: Any) -> list[int | str]:
+    """What `outputs=` chooses, one by one; ModelError for nothing, and for what is no index or key."""
+    items = [chosen] if isinstance(chosen, (int, str)) or not isinstance(chosen, Iterable) else list(chosen)
+    wrong = next((i for i in items if not isinstance(i, (int, str)) or isinstance(i, bool)), None)
+    if wrong is not None or not items:
+        shown = chosen if wrong is None else wrong
+        raise ModelError("outputs", "is no index or key", "choose some outputs by index or key, or leave it out", shown)
+    return items
+
+
+def named(result: Any, item: int | str) -> list[str]:
+    """The paths of the tensors that an index, key or path of `outputs=` names; ModelError where it names none."""
     from .trace.pytree import node_of
 
     found, node = tensors(result), node_of(result)
     keys = [""] if node is None else list(node.keys)
-    paths: list[str] = []
-    for item in [chosen] if isinstance(chosen, (int, str)) else chosen or ():
-        if isinstance(item, str):
-            tops = [p for p in (*keys, *found) if p in (item, f".{item}", f"[{item!r}]")]
-        else:
-            tops = keys[item : item + 1] if item >= 0 else []
-        under = [p for p in found for top in tops if p == top or p.startswith((f"{top}[", f"{top}."))]
-        if not under:
-            names = ", ".join(f"output{p}" for p in found)
-            raise ModelError("outputs", "names no tensor among what the model returned", f"choose from {names}", item)
-        paths += under
-    return list(dict.fromkeys(paths))
+    if isinstance(item, str):
+        tops = [p for p in (*keys, *found) if p in (item, f".{item}", f"[{item!r}]")]
+    else:
+        tops = keys[item : item + 1] if item >= 0 else []
+    under = [p for p in found for top in tops if p == top or p.startswith((f"{top}[", f"{top}."))]
+    if not under:
+        names = ", ".join(f"output{p}" for p in found)
+        raise ModelError("outputs", "names no tensor among what the model returned", f"choose from {names}", item)
+    return list(dict.fromkeys(under))
 
 
 def choose(
@@ -132,10 +139,12 @@ def choose(
     by chance, as a hidden state (layers, batch, width) has where the batch is as large as the sequence is long.
     """
     found = tensors(result)
-    wanted = list(found) if chosen is None else named(result, chosen)
-    paths = [p for p in with_places(found, axis, boundary.queries) if p in wanted]
-    if not paths:
-        raise _disagreement({p: found[p] for p in wanted}, axis, boundary, given)
+    groups = [list(found)] if chosen is None else [named(result, item) for item in _items(chosen)]
+    fitting = with_places(found, axis, boundary.queries)
+    for group in groups:  # none of those chosen is passed over
+        if not set(group) & set(fitting):
+            raise _disagreement({p: found[p] for p in group}, axis, boundary, given)
+    paths = [p for p in fitting if any(p in group for group in groups)]
     if chosen is None and len(paths) > 1 and boundary.queries == boundary.n:
         paths = [p for p in paths if p not in _by_chance(found, paths, axis, boundary.n, shorter)]
     return _laid_out(found, axis, paths, concealed(result))

@@ -88,6 +88,10 @@ def test_outputs_are_chosen_by_index_or_key(chosen):
 BAD = {
     "an index too large": (2, r"outputs = 2 names no tensor among what the model returned; choose from output\['a'\]"),
     "no such key": ("c", r"outputs = 'c' names no tensor among what the model returned"),
+    "nothing": ([], r"outputs = \[\] is no index or key; choose some outputs by index or key, or leave it out"),
+    "no index": (1.5, r"outputs = 1.5 is no index or key"),
+    "a truth value": ([True], r"outputs = True is no index or key"),
+    "one that fits and one that does not": (("a", "b"), r"output_axis = 1 is no axis of output\['b'\]"),
     "no such axis": ("b", r"output_axis = 1 is no axis of output\['b'\], whose shape is \(\)"),
 }
 
