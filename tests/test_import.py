@@ -46,6 +46,28 @@ def test_a_leak_needs_flint_to_be_shown_and_nothing_else():
     assert loaded(code) <= {"flint"}
 
 
+WITHOUT = """
+import sys
+for name in {missing!r}:
+    sys.modules[name] = None
+import attnproof as ap, attnproof.cli
+import attnproof.causal.projection.check, attnproof.causal.design.check, attnproof.causal.model.check
+import attnproof.causal.pipeline.check, attnproof.plugin
+try:
+    ap.check_model(print, [1.0])
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_every_door_opens_without_optional_libraries_and_a_missing_one_is_told_in_a_sentence():
+    program = WITHOUT.format(missing=["torch", "jax", "dask", "cupy", "pandas", "polars", "z3", "cvc5", "matplotlib"])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "check_model needs torch" in done.stdout
+    assert "pip install" in done.stdout
+
+
 def test_every_public_name_resolves_or_says_that_it_cannot():
     import attnproof
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .precision import uncompiled
-from .watch import Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -44,6 +43,8 @@ def _safe(program: Program, setting: Setting, count: int) -> bool:
 
 
 def _runs(program: Program, setting: Setting, x: Tensor) -> bool:
+    from .watch import Watcher
+
     try:
         with program.prepared(setting), uncompiled(), Watcher(x, strict=True) as watch:
             program.call(watch.x)
