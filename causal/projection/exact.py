@@ -73,7 +73,7 @@ def questions(boundary: Boundary, slots: np.ndarray, bias: Any, queries: np.ndar
     assert rank is not None
     assert horizon is not None
     if boundary.is_chain:
-        yield Question(slots, bias, rank, queries, horizon[queries])
+        yield Question(slots, bias, rank, queries, _at(horizon, queries))
         return
     assert boundary.query_group is not None
     groups = boundary.query_group[queries]
@@ -81,6 +81,13 @@ def questions(boundary: Boundary, slots: np.ndarray, bias: Any, queries: np.ndar
         members = queries[groups == group]
         own = np.where(boundary.position_group == group, rank, NEVER)
         yield Question(slots, bias, own, members, horizon[members])
+
+
+def _at(table: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+    """`table[ascending]`, without a copy where the indices follow each other."""
+    if len(ascending) and ascending[-1] - ascending[0] == len(ascending) - 1:
+        return table[ascending[0] : ascending[-1] + 1]
+    return np.asarray(table[ascending])
 
 
 def _chains_of_relation(boundary: Boundary, slots: np.ndarray, bias: Any, queries: np.ndarray) -> Iterator[Question]:

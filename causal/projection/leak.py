@@ -94,9 +94,10 @@ def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: 
 def _first_read(F: Entries, slots: np.ndarray, forbidden: np.ndarray) -> int | None:
     """The first forbidden position that some of the slots read, or, far out, the first that the first slot reads."""
     near = np.flatnonzero(forbidden)[: per_strip(len(slots))]
-    hits = np.asarray(F.block(slots, near) != 0, bool).any(axis=0)
-    if hits.any():
-        return int(near[hits.argmax()])
+    for some in (near[:FEW], near[FEW:]):
+        hits = np.asarray(F.block(slots, some) != 0, bool).any(axis=0)
+        if hits.any():
+            return int(some[hits.argmax()])
     hits = np.asarray((F.block(slots[:1])[0] != 0) & forbidden, bool)
     return int(hits.argmax()) if hits.any() else None
 

@@ -117,7 +117,9 @@ def _two_largest(sizes: np.ndarray) -> Any:
 
 def _from_extremes(question: Question, forbidden: np.ndarray, scans: tuple[Scan, Scan]) -> tuple[float, Any, Any]:
     """At least max_s Σ_J |F[s, j]| and the two distances, from the extremes of whole blocks."""
-    (size, _), (_, tilt) = (_of_blocks(scan, question, forbidden) for scan in reversed(scans))
+    size, tilt = _of_blocks(scans[1], question, forbidden)
+    if scans[0] is not scans[1]:
+        tilt = _of_blocks(scans[0], question, forbidden)[1]
     spread = _of_blocks(scans[1], question, np.ones(len(forbidden), bool))[1]
     return _up(size, len(forbidden) + 1), tilt, spread
 
@@ -127,13 +129,13 @@ def _of_blocks(scan: Scan, question: Question, positions: np.ndarray) -> tuple[f
     counts = np.add.reduceat(positions.astype(np.int64), scan.edges[:-1])
     hit = counts > 0
     slots = question.slots
-    low, high = (ends[slots][:, hit].astype(np.float64) for ends in (scan.low, scan.high))
+    low, high = (ends[np.ix_(slots, hit)].astype(np.float64) for ends in (scan.low, scan.high))
     if not positions.all() and question.rank.max(initial=0) < NEVER:
         # One order of time for all: the scan knows who reads nothing past the horizon.
         idle = scan.highest[slots] <= question.horizons.min()
         low[idle], high[idle] = 0, 0
-    sizes = (np.maximum(np.abs(low), np.abs(high)) * counts[hit]).sum(axis=1)
-    ranges = ((high.max(axis=0) - low.min(axis=0)) * counts[hit]).sum()
+    ranges = float(((high.max(axis=0) - low.min(axis=0)) * counts[hit]).sum())
+    sizes = np.maximum(np.negative(low, out=low), high, out=high) @ counts[hit].astype(np.float64)
     return float(sizes.max(initial=0)), float(min(ranges, np.sort(sizes)[-2:].sum()))
 
 

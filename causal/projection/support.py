@@ -6,7 +6,7 @@ and refuses NaN and infinity on the way. Everything else is arithmetic on r numb
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..boundary import Boundary
 
 BLOCK = 1 << 16  # elements: 256 KiB of float32, which a second-level cache holds
+FOLD = 1 << 12  # elements that one step of a reduction over rows takes: a first-level cache holds the running result
 NOTHING = np.iinfo(np.int64).min  # the highest rank of a slot that reads nothing
 NEVER = np.iinfo(np.int64).max
 
@@ -73,14 +74,18 @@ def _scan_array(data: Any, rank: np.ndarray | None) -> Scan:
 
 
 def _scan_numpy(x: np.ndarray, rank: np.ndarray | None) -> Scan:
+    # Two reductions tell everything: NaN passes through, infinity is an extreme, a block is 0 iff both extremes are.
+    low, high, edges = _along_slots(x) if abs(x.strides[0]) < abs(x.strides[1]) else _along_positions(x)
+    occupied = (low != 0) | (high != 0)
+    lowest, highest = _ends(x, occupied, edges) if rank is None else _ranks(x, occupied, edges, rank)
+    return Scan(lowest, highest, low, high, edges)
+
+
+def _along_positions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Extremes in blocks (r, blocks), and the blocks' edges, where positions lie next to each other."""
     r, n = x.shape
-    slots_inner = abs(x.strides[0]) < abs(x.strides[1])
-    if slots_inner:
-        height = max(1, min(r, BLOCK))
-        width = max(1, 2 * BLOCK // height)  # long columns amortise the reduction along them
-    else:
-        width = max(1, min(n, BLOCK))
-        height = max(1, BLOCK // width)
+    width = max(1, min(n, BLOCK))
+    height = max(1, BLOCK // width)
     edges = np.append(np.arange(0, n, width), n)
     cuts = edges.tolist()
     low, high = np.zeros((r, len(cuts) - 1), x.dtype), np.zeros((r, len(cuts) - 1), x.dtype)
@@ -90,12 +95,35 @@ def _scan_numpy(x: np.ndarray, rank: np.ndarray | None) -> Scan:
         here = s if height == 1 else slice(s, s + height)
         for b in range(len(cuts) - 1):
             block = rows[..., cuts[b] : cuts[b + 1]]
-            # Two reductions tell everything: NaN passes through, infinity is an extreme, a block is 0 iff both are.
-            low[here, b] = smallest(block, axis=-1)
-            high[here, b] = largest(block, axis=-1)
-    occupied = (low != 0) | (high != 0)
-    lowest, highest = _ends(x, occupied, edges) if rank is None else _ranks(x, occupied, edges, rank)
-    return Scan(lowest, highest, low, high, edges)
+            low[here, b], high[here, b] = smallest(block, axis=-1), largest(block, axis=-1)
+    return low, high, edges
+
+
+def _along_slots(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same where slots lie next to each other."""
+    r, n = x.shape
+    height = max(1, min(r, BLOCK))
+    width = max(1, 4 * BLOCK // height)  # long columns amortise the reduction along them
+    edges = np.append(np.arange(0, n, width), n)
+    cuts = edges.tolist()
+    low, high = np.zeros((len(cuts) - 1, r), x.dtype), np.zeros((len(cuts) - 1, r), x.dtype)
+    fold = max(1, FOLD // max(r, 1)) if x.T.flags.c_contiguous else 1
+    for s in range(0, r, height):
+        rows = x.T[:, s : s + height]
+        for b in range(len(cuts) - 1):
+            block = rows[cuts[b] : cuts[b + 1]]
+            low[b, s : s + height] = _folded(np.minimum.reduce, block, fold)
+            high[b, s : s + height] = _folded(np.maximum.reduce, block, fold)
+    return low.T, high.T, edges
+
+
+def _folded(reduce: Callable[..., Any], block: np.ndarray, fold: int) -> np.ndarray:
+    """A block of whole rows reduced over them, `fold` rows at a time as one: short rows cost as much as long ones."""
+    whole = len(block) // fold * fold
+    if fold == 1 or not whole:
+        return np.asarray(reduce(block, axis=0))
+    ends = reduce(block[:whole].reshape(-1, fold * block.shape[1]), axis=0).reshape(fold, -1)
+    return np.asarray(reduce(np.concatenate([ends, block[whole:]]), axis=0))
 
 
 def _ends(x: np.ndarray, occupied: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -105,12 +133,31 @@ def _ends(x: np.ndarray, occupied: np.ndarray, edges: np.ndarray) -> tuple[np.nd
     for s in np.flatnonzero(occupied.any(axis=1)).tolist():
         row = occupied[s]
         a, b = int(row.argmax()), blocks - 1 - int(row[::-1].argmax())
-        read = x[s, edges[b] : edges[b + 1]] != 0
-        last[s] = edges[b] + read.tobytes().rfind(1)  # far quicker than reversing
-        if a != b:
-            read = x[s, edges[a] : edges[a + 1]] != 0
-        first[s] = edges[a] + int(read.argmax())
+        last[s] = edges[b] + _last(x[s, edges[b] : edges[b + 1]])
+        first[s] = edges[a] + _first(x[s, edges[a] : edges[a + 1]])
     return first, last
+
+
+def _last(row: np.ndarray) -> int:
+    """The last entry that is not zero, of a row that has one, looked for from its end in widening windows."""
+    stop, width = len(row), 256
+    while True:
+        start = max(0, stop - width)
+        found = (row[start:stop] != 0).tobytes().rfind(1)  # far quicker than reversing
+        if found >= 0:
+            return start + found
+        stop, width = start, 4 * width
+
+
+def _first(row: np.ndarray) -> int:
+    """The first entry that is not zero, of a row that has one."""
+    start, width = 0, 256
+    while True:
+        read = row[start : start + width] != 0
+        found = int(read.argmax())
+        if read[found]:
+            return start + found
+        start, width = start + width, 4 * width
 
 
 def _ranks(x: np.ndarray, occupied: np.ndarray, edges: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

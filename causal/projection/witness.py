@@ -8,7 +8,7 @@ it is zero only if every coefficient is (Lindemann–Weierstrass), and ball arit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -107,24 +107,20 @@ class ProjectionWitness(Witness):
 
     def _scores(self, side: int) -> list[Fraction]:
         bias = self.bias or (Fraction(0),) * len(self.slots)
-        return [
-            b + sum((self.E[j][s] * v[side] for j, v in self.keys.items()), Fraction(0)) for s, b in enumerate(bias)
-        ]
+        return _combined(bias, self.E, {j: v[side] for j, v in self.keys.items()})
 
     def _amounts(self, side: int) -> list[Fraction]:
-        return [
-            sum((self.F[j][s] * v[side] for j, v in self.values.items()), Fraction(0)) for s in range(len(self.slots))
-        ]
+        return _combined((Fraction(0),) * len(self.slots), self.F, {j: v[side] for j, v in self.values.items()})
 
     def _exact_output(self, side: int) -> Fraction | Ratio:
-        scores, amounts = self._scores(side), self._amounts(side)
+        (scores,), shared = _whole(self._scores(side))
+        (amounts,), unit = _whole(self._amounts(side))
         top = max(scores)
-        above: dict[Fraction, Fraction] = {}
-        below: dict[Fraction, Fraction] = {}
-        for z, a in zip(scores, amounts, strict=True):
-            above[z - top] = above.get(z - top, Fraction(0)) + a
-            below[z - top] = below.get(z - top, Fraction(0)) + 1
-        ratio = Ratio(tuple(sorted((x, c) for x, c in above.items() if c)), tuple(sorted(below.items())))
+        collected = sorted(_by_exponent(scores, amounts).items())
+        ratio = Ratio(
+            tuple((Fraction(z - top, shared), Fraction(total, unit)) for z, (_, total) in collected if total),
+            tuple((Fraction(z - top, shared), Fraction(count)) for z, (count, _) in collected),
+        )
         return ratio if ratio.rational is None else ratio.rational
 
     def _float_output(self, side: int) -> float:
@@ -148,8 +144,8 @@ class ProjectionWitness(Witness):
 
     def differs(self) -> bool:
         """Whether the exact outputs differ: some collected coefficient of the difference's numerator is not zero."""
-        z, w = _whole(self._scores(0), self._scores(1))
-        a, b = _whole(self._amounts(0), self._amounts(1))
+        (z, w), _ = _whole(self._scores(0), self._scores(1))
+        (a, b), _ = _whole(self._amounts(0), self._amounts(1))
         coefficients: dict[int, int] = {}
         for x, (count, amount) in _by_exponent(z, a).items():
             for y, (other, taken) in _by_exponent(w, b).items():
@@ -233,10 +229,22 @@ class ProjectionWitness(Witness):
         return hash((self.query, self.position, self.slots, self.arithmetic))
 
 
-def _whole(x: list[Fraction], y: list[Fraction]) -> tuple[list[int], list[int]]:
-    """Both lists times their common denominator."""
-    factor = lcm(*(v.denominator for v in (*x, *y)))
-    return [int(v * factor) for v in x], [int(v * factor) for v in y]
+def _combined(
+    start: Sequence[Fraction], columns: Mapping[int, Sequence[Fraction]], factors: Mapping[int, Fraction]
+) -> list[Fraction]:
+    """start + Σ_j columns[j] · factors[j], slot by slot."""
+    total = list(start)
+    for j, factor in factors.items():
+        if factor:
+            moved = columns[j] if factor == 1 else [x * factor if x else x for x in columns[j]]
+            total = [t + x for t, x in zip(total, moved, strict=True)] if any(total) else list(moved)
+    return total
+
+
+def _whole(*lists: list[Fraction]) -> tuple[list[list[int]], int]:
+    """The lists times their common denominator, and that denominator."""
+    factor = lcm(*(v.denominator for numbers in lists for v in numbers))
+    return [[v.numerator * (factor // v.denominator) for v in numbers] for numbers in lists], factor
 
 
 def _by_exponent(exponents: list[int], amounts: list[int]) -> dict[int, tuple[int, int]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from attnproof import Boundary, check_projection, largest_safe_mask, nearest_safe_projection
+from attnproof.causal.projection import support as support_room
 from attnproof.causal.projection.entries import Entries, exact, read
 from attnproof.causal.projection.support import BLOCK, NEVER, NOTHING, scan_all, supports
 from hypothesis import given, settings
@@ -43,6 +45,29 @@ def test_the_scan_finds_the_ends_whatever_the_memory(matrix, memory):
     assert turned.highest.tolist() == ends(matrix)[1]
     assert found.low.min() == matrix.min()
     assert found.high.max() == matrix.max()
+
+
+@given(sparse_matrices(columns=40), st.sampled_from([1, 6, 15, 64]), st.sampled_from([5, 16, 64, 1 << 16]))
+@settings(max_examples=200, deadline=None)
+def test_rows_that_are_reduced_together_give_the_extremes_of_each_slot(matrix, fold, block):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(support_room, "FOLD", fold)
+        patch.setattr(support_room, "BLOCK", block)
+        found = scan_all([read(np.ascontiguousarray(matrix.T), layout="positions-first")])[0]
+    assert (found.lowest.tolist(), found.highest.tolist()) == ends(matrix)
+    cuts = found.edges.tolist()
+    for b, (start, stop) in enumerate(pairwise(cuts)):
+        assert found.low[:, b].tolist() == matrix[:, start:stop].min(axis=1).tolist()
+        assert found.high[:, b].tolist() == matrix[:, start:stop].max(axis=1).tolist()
+
+
+@pytest.mark.parametrize("first", [0, 1, 255, 256, 1279, 1280, 5376, 6999])
+@pytest.mark.parametrize("last", [0, 1623, 1624, 5719, 5720, 6743, 6744, 6999])
+def test_ends_are_found_however_far_inside_a_block_they_lie(first, last):
+    x = np.zeros((1, 7000), np.float32)
+    x[0, [min(first, last), max(first, last)]] = 1
+    found = scan_all([read(x)])[0]
+    assert (found.lowest.tolist(), found.highest.tolist()) == ends(x)
 
 
 @given(sparse_matrices(), st.data())
