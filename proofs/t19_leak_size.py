@@ -276,6 +276,7 @@ CLAIM = Claim(
     enclosure=enclosure,
     property=property_check,
     scale=scale_check,
+    theorems=("leak_at_once", "leak_of_forbidden", "moved_attained", "range_attained", "leak_reals"),
     reading=(
         "However many forbidden values and scores move, and however far, the output keeps to this bound; a tolerance "
         "is compared with it. It says nothing about inputs that overflow, and a small leak is still one."

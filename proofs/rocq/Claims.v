@@ -446,10 +446,10 @@ Check (two_axes.order_irrelevant_iff :
   E *m (X *m W + ones n *m b) = (E *m X) *m W + ones r *m b <->
   b = 0 \/ forall s, \sum_j E s j = 1).
 
-(* ==================== Causality and the verified checker (T10–T15) ==================== *)
+(* ==================== Causality and the verified checker (T10–T15, T19) ==================== *)
 
 From AttnProof Require independence causal_head support exact biases rationals checker.
-From AttnProof Require witness leak_size mask freshness composition exact_reals.
+From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
 Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, Product, Sum, Fused, rounded_dot).
@@ -940,3 +940,63 @@ Check (composition.by_time_stack_leaks :
 Check (composition.leaking_layer_leaks :
   forall (n : nat) (allowed : rel 'I_n) (X : Type) (f : layer n X X) (before after : nat),
   ~ layer_safe allowed f -> ~ layer_safe allowed (stack (nseq before id ++ f :: nseq after id))).
+
+(** * T19. How far all forbidden inputs at once can move an output *)
+
+(** With B = e (spread / 2), (B - 1) / (B + 1) is tanh (spread / 4). *)
+Check (leak_at_once.leak_at_once :
+  forall (R : realFieldType) (e : R -> R), exponential e -> (forall x, 0 <= x -> 1 <= e x) ->
+  forall (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (bias : 'I_r -> R) (S : pred 'I_r), (exists s, S s) ->
+  forall (q : 'rV[R]_d) (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)) (k : 'I_dv) (moved range spread B : R),
+  B = e (spread / 2%:R) ->
+  (forall s, S s -> `|(F *m (V' - V)) s k| <= moved) ->
+  (forall s u, S s -> S u -> (F *m V) s k - (F *m V) u k <= range) \/
+    (forall s u, S s -> S u -> (F *m V') s k - (F *m V') u k <= range) ->
+  (forall s u, S s -> S u ->
+     scale * (q *m (E *m (K' - K))^T) 0 s - scale * (q *m (E *m (K' - K))^T) 0 u <= spread) ->
+  `|biased_head e scale E F bias S q K' V' 0 k - biased_head e scale E F bias S q K V 0 k| <=
+  moved + range * ((B - 1) / (B + 1))).
+
+Check (leak_at_once.leak_of_forbidden :
+  forall (R : realFieldType) (e : R -> R), exponential e -> (forall x, 0 <= x -> 1 <= e x) ->
+  forall (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (bias : 'I_r -> R) (S : pred 'I_r), (exists s, S s) ->
+  forall (q : 'rV[R]_d) (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)) (k : 'I_dv) (A : pred 'I_n)
+    (eta theta f_sum e_sum range B : R),
+  B = e (theta * e_sum / 2%:R) ->
+  (forall j, A j -> row j V = row j V') -> (forall j, ~~ A j -> `|V' j k - V j k| <= eta) -> 0 <= eta ->
+  (forall j, A j -> row j K = row j K') -> (forall j, ~~ A j -> `|scale * (q *m (K' - K)^T) 0 j| <= theta) ->
+  0 <= theta ->
+  (forall s, S s -> \sum_(j | ~~ A j) `|F s j| <= f_sum) ->
+  (forall s u, S s -> S u -> \sum_(j | ~~ A j) `|E s j - E u j| <= e_sum) ->
+  (forall s u, S s -> S u -> (F *m V) s k - (F *m V) u k <= range) \/
+    (forall s u, S s -> S u -> (F *m V') s k - (F *m V') u k <= range) ->
+  `|biased_head e scale E F bias S q K' V' 0 k - biased_head e scale E F bias S q K V 0 k| <=
+  eta * f_sum + range * ((B - 1) / (B + 1))).
+
+Check (leak_at_once.moved_attained :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (n d : nat) (E F : 'M[R]_(1, n)) (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (eta : R) (A : pred 'I_n),
+  let V : 'cV[R]_n := 0 in let V' : 'cV[R]_n := \col_j (if A j then 0 else eta * Num.sg (F 0 j)) in
+  biased_head e scale E F (fun=> 0) predT q K V' 0 0 - biased_head e scale E F (fun=> 0) predT q K V 0 0 =
+  eta * \sum_(j | ~~ A j) `|F 0 j|).
+
+Check (leak_at_once.range_attained :
+  forall (R : realFieldType) (e : R -> R), exponential e -> forall h : R,
+  let E : 'M[R]_2 := delta_mx 1 1 in let F : 'M[R]_2 := delta_mx 1 0 in
+  let K x : 'cV[R]_2 := x *: delta_mx 1 0 in let V : 'cV[R]_2 := delta_mx 0 0 in let B := e (h / 2%:R) in
+  biased_head e 1 E F (fun=> 0) predT 1%:M (K (h / 2%:R)) V 0 0 -
+  biased_head e 1 E F (fun=> 0) predT 1%:M (K (- (h / 2%:R))) V 0 0 = (B - 1) / (B + 1)).
+
+Check (exact_reals.leak_reals :
+  forall (R : realType) (r n d dv : nat) (E F : 'M[R]_(r, n)) (bias : 'I_r -> R) (S : pred 'I_r) (q : 'rV[R]_d)
+    (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)) (k : 'I_dv) (moved range spread : R),
+  (exists s, S s) ->
+  (forall s, S s -> `|(F *m (V' - V)) s k| <= moved) ->
+  (forall s u, S s -> S u -> (F *m V) s k - (F *m V) u k <= range) \/
+    (forall s u, S s -> S u -> (F *m V') s k - (F *m V') u k <= range) ->
+  (forall s u, S s -> S u ->
+     (q *m (E *m (K' - K))^T) 0 s / Num.sqrt d%:R - (q *m (E *m (K' - K))^T) 0 u / Num.sqrt d%:R <= spread) ->
+  `|biased_head (@expR R) (Num.sqrt d%:R)^-1 E F bias S q K' V' 0 k -
+    biased_head (@expR R) (Num.sqrt d%:R)^-1 E F bias S q K V 0 k| <=
+  moved + range * ((expR (spread / 4%:R) - expR (- (spread / 4%:R))) /
+                   (expR (spread / 4%:R) + expR (- (spread / 4%:R))))).

@@ -13,13 +13,15 @@
       T11  checker_reals          exact_safe … = true iff the softmax head of these rational matrices is prefix-safe
       T10  support_checker_reals  support_safe … = true implies it
       T12  key_leak_reals         the bound on a leak through a key, range * tanh (|step| * range / 4)
+      T19  leak_reals             the bound for all forbidden inputs at once, moved + range * tanh (spread / 4)
       T12  witness_reals          a leak of a softmax head has a witness among finitely many natural inputs
 
     Axioms: the three classical ones of MathComp-Analysis (propositional and functional extensionality, constructive
     indefinite description). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.analysis Require Import reals sequences exp.
-From AttnProof Require Import independence causal_head support exact witness rationals checker leak_size.
+From AttnProof Require Import independence causal_head support exact witness rationals checker leak_size biases
+  leak_at_once.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -106,6 +108,18 @@ Qed.
 (** The hyperbolic tangent. *)
 Definition tanh (y : R) : R := (expR y - expR (- y)) / (expR y + expR (- y)).
 
+Lemma tanhE (y : R) : tanh y = (expR (y + y) - 1) / (expR (y + y) + 1).
+Proof.
+rewrite expRD -[1 in RHS](expRxMexpNx_1 y) -mulrBr -mulrDr invfM mulrACA divff ?mul1r //.
+exact/lt0r_neq0/expR_gt0.
+Qed.
+
+Let halves (x : R) : x / 2%:R = x / 4%:R + x / 4%:R.
+Proof. by rewrite [LHS]splitr -mulrA -invfM -natrM. Qed.
+
+Let expR_ge1 (x : R) : 0 <= x -> 1 <= expR x.
+Proof. by move=> x0; apply: le_trans (expR_ge1Dx x0); rewrite ler_addl. Qed.
+
 Theorem key_leak_reals r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]_d) (K K' : 'M[R]_(n, d))
     (V : 'M[R]_(n, dv)) j k delta lo hi a b :
   (exists s, S s) ->
@@ -114,23 +128,31 @@ Theorem key_leak_reals r n d dv (E F : 'M[R]_(r, n)) (S : pred 'I_r) (q : 'rV[R]
   `|softmax_head E F S q K' V 0 k - softmax_head E F S q K V 0 k| <= (hi - lo) * tanh (`|delta| * (b - a) / 4%:R).
 Proof.
 move=> seen step range_f range_E; set y := _ / 4%:R.
-have quarter (x : R) : x / 2%:R / 2%:R = x / 4%:R by rewrite -mulrA -invfM -natrM.
-have half : `|delta| * (b - a) / 2%:R = y + y by rewrite [LHS]splitr quarter.
-have exp_ge1 x : 0 <= x -> 1 <= expR x.
-  by move=> x0; apply: le_trans (expR_ge1Dx x0); rewrite ler_addl.
 have scores : position_scores (root_scale d) q K' = bump (position_scores (root_scale d) q K) j delta.
   apply/matrixP => i z; rewrite (ord1 z) /position_scores /bump !mxE eqxx andbT.
   have := step i; rewrite !mxE /root_scale ![_ / Num.sqrt _]mulrC.
   rewrite (eq_bigr (fun l => K' i l * q^T l 0)) => [|l _]; last by rewrite !mxE mulrC.
   rewrite [in X in _ = X -> _](eq_bigr (fun l => K i l * q^T l 0)) => [-> |l _]; last by rewrite !mxE mulrC.
   by case: eqP => _; rewrite ?mulr1 ?mulr0.
-have -> : tanh y = (expR (y + y) - 1) / (expR (y + y) + 1).
-  rewrite expRD -[1 in RHS](expRxMexpNx_1 y) -mulrBr -mulrDr invfM mulrACA divff ?mul1r //.
-  exact/lt0r_neq0/expR_gt0.
-rewrite -half; apply: (key_leak_bound expR_exponential) => //.
-- exact: exp_ge1.
+rewrite tanhE /y -halves; apply: (key_leak_bound expR_exponential) => //.
 - exact: scores.
 - exact: range_E.
+Qed.
+
+Theorem leak_reals r n d dv (E F : 'M[R]_(r, n)) (bias : 'I_r -> R) (S : pred 'I_r) (q : 'rV[R]_d) (K K' : 'M[R]_(n, d))
+    (V V' : 'M[R]_(n, dv)) k moved range spread :
+  (exists s, S s) ->
+  (forall s, S s -> `|(F *m (V' - V)) s k| <= moved) ->
+  (forall s u, S s -> S u -> (F *m V) s k - (F *m V) u k <= range) \/
+    (forall s u, S s -> S u -> (F *m V') s k - (F *m V') u k <= range) ->
+  (forall s u, S s -> S u ->
+     (q *m (E *m (K' - K))^T) 0 s / Num.sqrt d%:R - (q *m (E *m (K' - K))^T) 0 u / Num.sqrt d%:R <= spread) ->
+  `|biased_head (@expR R) (root_scale d) E F bias S q K' V' 0 k -
+    biased_head (@expR R) (root_scale d) E F bias S q K V 0 k| <= moved + range * tanh (spread / 4%:R).
+Proof.
+move=> seen small range_V spread_K; rewrite tanhE -halves.
+apply: (leak_at_once expR_exponential expR_ge1) => // s u Ss Su.
+by have := spread_K s u Ss Su; rewrite ![_ / Num.sqrt _]mulrC.
 Qed.
 
 End Reals.

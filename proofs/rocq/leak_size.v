@@ -149,27 +149,32 @@ Qed.
 
 End Tilt.
 
-(** ** Heads *)
+(** ** Means under a softmax *)
 
-Section Heads.
+Section Mean.
 
 Variables (R : realFieldType) (e : R -> R).
 Hypothesis exp_e : exponential e.
-Variables (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (S : pred 'I_r).
+Variables (I : finType) (S : pred I).
 Hypothesis seen : exists s, S s.
 
-Theorem value_leak_bound (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)) j k bound :
-  (forall i, i != j -> row i V = row i V') -> (forall s, S s -> `|F s j| <= bound) ->
-  `|head e scale E F S q K V' 0 k - head e scale E F S q K V 0 k| <= bound * `|V' j k - V j k|.
+(** The mean of f under the softmax of the scores x. *)
+Definition mean (x f : I -> R) : R := (\sum_(s | S s) e (x s) * f s) / \sum_(s | S s) e (x s).
+
+Let mass_gt0 x : 0 < \sum_(s | S s) e (x s).
 Proof.
-move=> same small; rewrite !head_num; set kappa := position_scores scale q K.
-have den_pos : 0 < den e E S kappa by apply: den_gt0.
-rewrite -mulrBl -sumrB (bigD1 j) //= big1 ?addr0 => [|i neq]; last first.
-  by have /rowP/(_ k) := same i neq; rewrite !mxE => ->; rewrite subrr.
-rewrite -mulrBr mulrAC normrM; apply: ler_wpmul2r; first exact: normr_ge0.
-rewrite normrM normrV ?unitfE ?gt_eqF // (gtr0_norm den_pos) ler_pdivr_mulr //.
-apply: le_trans (ler_norm_sum _ _ _) _; rewrite /den mulr_sumr; apply: ler_sum => s Ss.
-rewrite normrM (gtr0_norm (exponential_gt0 exp_e _)).
+case: seen => s Ss; rewrite (bigD1 s) //= ltr_paddr ?(exponential_gt0 exp_e) //.
+by apply: sumr_ge0 => u _; apply/ltW/exponential_gt0.
+Qed.
+
+Lemma mean_sub x f g : mean x f - mean x g = mean x (fun s => f s - g s).
+Proof. by rewrite /mean -mulrBl -sumrB; congr (_ / _); apply: eq_bigr => s _; rewrite mulrBr. Qed.
+
+Lemma mean_small x f bound : (forall s, S s -> `|f s| <= bound) -> `|mean x f| <= bound.
+Proof.
+move=> small; rewrite /mean normrM normrV ?unitfE ?gt_eqF ?mass_gt0 // (gtr0_norm (mass_gt0 x)).
+rewrite ler_pdivr_mulr ?mass_gt0 //; apply: le_trans (ler_norm_sum _ _ _) _; rewrite mulr_sumr.
+apply: ler_sum => s Ss; rewrite normrM (gtr0_norm (exponential_gt0 exp_e _)) mulrC.
 by apply: ler_wpmul2r; [exact/ltW/exponential_gt0 | exact: small].
 Qed.
 
@@ -181,53 +186,87 @@ rewrite -subr_ge0 => /exp_ge1 ge1; rewrite -[y](subrK x) addrC (exponentialD exp
 by apply: ler_wpmul2l => //; apply/ltW/exponential_gt0.
 Qed.
 
+Let mean_up x x' f range spread : 
+  (forall s u, S s -> S u -> (x' s - x s) - (x' u - x u) <= spread) ->
+  (forall s u, S s -> S u -> f s - f u <= range) ->
+  mean x' f - mean x f <= range * ((e (spread / 2%:R) - 1) / (e (spread / 2%:R) + 1)).
+Proof.
+move=> spread_x range_f; set B := e _; have [s0 Ss0] := seen.
+have [/= least Sleast minx] := arg_minP (fun s => x' s - x s) Ss0; have [/= low Slow minf] := arg_minP f Ss0.
+pose W := \sum_(s | S s) e (x s); have W_gt0 : 0 < W := mass_gt0 x.
+pose p s := e (x s) / W; pose t s := e (x' s - x s - (x' least - x least)).
+have p_ge0 s : S s -> 0 <= p s by move=> _; rewrite divr_ge0 ?ltW // exponential_gt0.
+have p_sum : \sum_(s | S s) p s = 1 by rewrite -mulr_suml divff // gt_eqF.
+have B_ge1 : 1 <= B.
+  by apply: exp_ge1; rewrite mulr_ge0 ?invr_ge0 ?ler0n // -(subrr (x' s0 - x s0)) spread_x.
+have BB : B * B = e spread by rewrite -(exponentialD exp_e) -splitr.
+have tilt s : S s -> 1 <= t s <= B * B.
+  by move=> Ss; rewrite BB /t exp_ge1 ?subr_ge0 ?minx // exponential_mono ?spread_x.
+have in_range s : S s -> f low <= f s <= f low + range.
+  by move=> Ss; rewrite minf //= -ler_subl_addl range_f.
+have before : \sum_(s | S s) p s * f s = mean x f.
+  by rewrite /mean mulr_suml; apply: eq_bigr => s _; rewrite /p mulrAC.
+have after : (\sum_(s | S s) p s * t s * f s) / (\sum_(s | S s) p s * t s) = mean x' f.
+  pose c := e (- (x' least - x least)) / W; have c_neq0 : c != 0.
+    by rewrite mulf_neq0 ?invr_eq0 ?gt_eqF // exponential_gt0.
+  have weight s : p s * t s = e (x' s) * c.
+    rewrite /p /t /c mulrAC -(exponentialD exp_e) mulrA -(exponentialD exp_e); congr (e _ / _).
+    by rewrite addrA [x s + _]addrC subrK.
+  rewrite (eq_bigr (fun s => e (x' s) * f s * c)) => [|s _]; last by rewrite weight mulrAC.
+  rewrite [X in _ / X](eq_bigr (fun s => e (x' s) * c)) => [|s _]; last exact: weight.
+  by rewrite -!mulr_suml invfM mulrACA divff // mulr1.
+by have := tilted_mean p_ge0 p_sum B_ge1 tilt in_range; rewrite before after [_ + range]addrC addrK.
+Qed.
+
+Lemma mean_moves x x' f range spread :
+  (forall s u, S s -> S u -> (x' s - x s) - (x' u - x u) <= spread) ->
+  (forall s u, S s -> S u -> f s - f u <= range) ->
+  `|mean x' f - mean x f| <= range * ((e (spread / 2%:R) - 1) / (e (spread / 2%:R) + 1)).
+Proof.
+move=> spread_x range_f; rewrite ler_norml (mean_up spread_x range_f) andbT ler_oppl opprB.
+by apply: mean_up => // s u Ss Su; have := spread_x u s Su Ss; rewrite !opprB addrC.
+Qed.
+
+End Mean.
+
+(** ** Heads *)
+
+Section Heads.
+
+Variables (R : realFieldType) (e : R -> R).
+Hypothesis exp_e : exponential e.
+Variables (scale : R) (r n d dv : nat) (E F : 'M[R]_(r, n)) (S : pred 'I_r).
+Hypothesis seen : exists s, S s.
+
+Lemma head_mean (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) k :
+  head e scale E F S q K V 0 k = mean e S (score scale E q K) (fun s => (F *m V) s k).
+Proof. exact: headE. Qed.
+
+Theorem value_leak_bound (q : 'rV[R]_d) (K : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)) j k bound :
+  (forall i, i != j -> row i V = row i V') -> (forall s, S s -> `|F s j| <= bound) ->
+  `|head e scale E F S q K V' 0 k - head e scale E F S q K V 0 k| <= bound * `|V' j k - V j k|.
+Proof.
+move=> same small; rewrite !head_mean mean_sub; apply: mean_small => // s Ss.
+have -> : (F *m V') s k - (F *m V) s k = F s j * (V' j k - V j k).
+  rewrite !mxE -sumrB (bigD1 j) //= big1 ?addr0 ?mulrBr // => i /same/rowP/(_ k).
+  by rewrite !mxE => ->; rewrite subrr.
+by rewrite normrM; apply: ler_wpmul2r; [exact: normr_ge0 | exact: small].
+Qed.
+
+Hypothesis exp_ge1 : forall x, 0 <= x -> 1 <= e x.
+
 Theorem key_leak_bound (q : 'rV[R]_d) (K K' : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)) j k delta lo hi a b B :
   B = e (`|delta| * (b - a) / 2%:R) ->
   position_scores scale q K' = bump (position_scores scale q K) j delta ->
   (forall s, S s -> lo <= (F *m V) s k <= hi) -> (forall s, S s -> a <= E s j <= b) ->
   `|head e scale E F S q K' V 0 k - head e scale E F S q K V 0 k| <= (hi - lo) * ((B - 1) / (B + 1)).
 Proof.
-move=> BE step range_f range_E; set kappa := position_scores scale q K in step.
-pose w s := e (dot kappa (row s E)); pose W := \sum_(s | S s) w s.
-have W_gt0 : 0 < W by apply: den_gt0.
-pose p s := w s / W; pose f s := (F *m V) s k.
-pose shift := if 0 <= delta then delta * a else delta * b; pose t s := e (E s j * delta - shift).
-have p_ge0 s : S s -> 0 <= p s by move=> _; rewrite divr_ge0 ?ltW // exponential_gt0.
-have p_sum : \sum_(s | S s) p s = 1 by rewrite -mulr_suml divff // gt_eqF.
-have ab : a <= b by case: seen => s /range_E/andP[/le_trans]; apply.
-have B_ge1 : 1 <= B by rewrite BE; apply: exp_ge1; rewrite !mulr_ge0 ?invr_ge0 ?ler0n // subr_ge0.
-have BB : B * B = e (`|delta| * (b - a)).
-  by rewrite BE -(exponentialD exp_e) -splitr.
-have tilt s : S s -> 1 <= t s <= B * B.
-  move=> /range_E/andP[aE Eb]; rewrite BB /t /shift.
-  suff /andP[x_ge0 x_le] : 0 <= E s j * delta - (if 0 <= delta then delta * a else delta * b) <= `|delta| * (b - a).
-    by rewrite exp_ge1 ?exponential_mono.
-  rewrite [E s j * _]mulrC; case: (lerP 0 delta) => [pos | neg]; rewrite -mulrBr.
-    by rewrite (ger0_norm pos) mulr_ge0 ?subr_ge0 //=; apply: ler_wpmul2l; rewrite ?ler_add2r.
-  rewrite (ltr0_norm neg) -[delta * _]mulrNN opprB; have pos : 0 <= - delta by rewrite oppr_ge0 ltW.
-  by rewrite mulr_ge0 ?subr_ge0 //=; apply: ler_wpmul2l; rewrite ?ler_add2l ?ler_opp2.
-have before : head e scale E F S q K V 0 k = \sum_(s | S s) p s * f s.
-  rewrite headE (eq_bigr (fun s => w s * f s)) => [|s _]; last by rewrite scoreE.
-  rewrite [X in _ / X](_ : _ = W); last by apply: eq_bigr => s _; rewrite scoreE.
-  by rewrite mulr_suml; apply: eq_bigr => s _; rewrite /p mulrAC.
-have after : head e scale E F S q K' V 0 k = (\sum_(s | S s) p s * t s * f s) / \sum_(s | S s) p s * t s.
-  pose c := e (- shift) / W; have c_neq0 : c != 0 by rewrite mulf_neq0 ?invr_eq0 ?gt_eqF // exponential_gt0.
-  have weight s : p s * t s = e (score scale E q K' s) * c.
-    rewrite scoreE step dot_bump (exponentialD exp_e) /p /t /c (exponentialD exp_e).
-    by rewrite mulrA [w s / W * _]mulrAC -!mulrA; do 2!congr (_ * _); rewrite mulrC.
-  apply: esym; rewrite (eq_bigr (fun s => e (score scale E q K' s) * (F *m V) s k * c)) => [|s _]; last first.
-    by rewrite weight mulrAC.
-  rewrite [X in _ / X](eq_bigr (fun s => e (score scale E q K' s) * c)) => [|s _]; last exact: weight.
-  by rewrite -!mulr_suml headE invfM mulrACA divff ?mulr1.
-have fN s : S s -> - hi <= - f s <= - lo by move=> /range_f; rewrite !ler_opp2 andbC.
-have up := tilted_mean p_ge0 p_sum B_ge1 tilt range_f.
-have down := tilted_mean p_ge0 p_sum B_ge1 tilt fN.
-rewrite ler_norml before after up andbT ler_oppl opprB.
-move: down; rewrite opprK [- lo + _]addrC.
-under eq_bigr do rewrite mulrN.
-rewrite sumrN mulNr.
-under [X in _ - X <= _]eq_bigr do rewrite mulrN.
-by rewrite sumrN opprK addrC.
+move=> -> step range_f range_E; rewrite !head_mean; apply: mean_moves => // s u Ss Su; last first.
+  by case/andP: (range_f s Ss) => _ fs; case/andP: (range_f u Su) => fu _; apply: ler_sub.
+rewrite !scoreE step !dot_bump ![dot _ _ + _]addrC !addrK -mulrBl mulrC; apply: le_trans (ler_norm _) _.
+rewrite normrM; apply: ler_wpmul2l; first exact: normr_ge0.
+case/andP: (range_E s Ss) => aEs Esb; case/andP: (range_E u Su) => aEu Eub.
+by rewrite ler_norml; apply/andP; split; [rewrite opprB|]; apply: ler_sub.
 Qed.
 
 End Heads.
