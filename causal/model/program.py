@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import draws
 from .changes import Snapshot
+from .generators import alive
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
 from .outputs import first_of, side_by_side, tensors
@@ -72,7 +73,7 @@ class Program:
         reached = reachable(*roots)
         if _initialise(subject, reached):
             reached = reachable(*roots)
-        return cls(subject, tuple(modules_among(reached)), Held(reached))
+        return cls(subject, tuple(modules_among(reached)), Held([*reached, *alive()]))
 
     def acquainted(self, mode: str, rules: Sequence[Rule] = ()) -> tuple[Program, Seen]:
         """The program with every module that a run of it uses, and what its first runs showed, all in the mode."""

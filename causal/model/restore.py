@@ -312,9 +312,10 @@ def _take_random(value: Any) -> Undo:
     """A generator of random numbers of the model's own; the system's has no state."""
     if isinstance(value, random.SystemRandom):
         return lambda: None
-    if hasattr(value, "bit_generator"):
-        kept = value.bit_generator.state
-        return lambda: setattr(value.bit_generator, "state", kept)
+    if not hasattr(value, "getstate") and not hasattr(value, "get_state"):
+        inner = getattr(value, "bit_generator", value)
+        kept = inner.state
+        return lambda: setattr(inner, "state", kept)
     get = value.getstate if hasattr(value, "getstate") else value.get_state
     put = value.setstate if hasattr(value, "setstate") else value.set_state
     return functools.partial(put, get())
@@ -333,4 +334,5 @@ TAKERS: dict[type, Callable[[Any], Undo]] = {
     random.Random: _take_random,
     np.random.Generator: _take_random,
     np.random.RandomState: _take_random,
+    np.random.BitGenerator: _take_random,
 }

@@ -27,6 +27,7 @@ import torch.utils._python_dispatch
 import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
 
+from .domain import VARIES, uniform
 from .shadows import PLAIN_TYPES
 from .tracer import Tracer
 
@@ -164,8 +165,12 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
 
     def get_state() -> torch.Tensor:
         state = torch.default_generator.get_state()
-        exits.shadows.memory_of(state, literal=True)
+        exits.shadows.assign(state, uniform(tuple(state.shape), VARIES))  # no constant, and made of no data
         return state
+
+    def set_state(state: torch.Tensor) -> None:
+        if exits.shadows.of(state).depends:
+            exits.read_in_python([state], "set_rng_state()")
 
     def left_aligned(src: torch.Tensor, mask: torch.Tensor) -> bool:
         if not exits.shadows.of(mask).is_fixed:
@@ -209,7 +214,7 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
     watch(contextlib.suppress, "__enter__", suppressing(1))
     watch(contextlib.suppress, "__exit__", suppressing(-1))
     for module in (torch, torch.random):
-        watch(module, "set_rng_state", lambda state: exits.read_in_python([state], "set_rng_state()"))
+        watch(module, "set_rng_state", set_state)
         patches.append((module, "get_rng_state", get_state))
     # Modules leave their fused path when they see a function mode; ours must not change what the model does.
     patches.append((torch.overrides, "has_torch_function", _overridden))

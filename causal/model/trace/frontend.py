@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....libraries import missing
-from ..modules import modules_among
-from ..reachable import is_own_file, reachable
+from ..modules import modules_of
+from ..reachable import is_own_file
 from .chance import followed
 from .domain import FIXED, ranked, uniform
 from .location import Places
@@ -53,8 +53,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
     """See `attnproof.causal.model.trace.run`."""
     chosen = _chosen(subject)
     order = _order(ranks, chosen.shape[subject.sequence_axis])
-    reached = reachable(subject.model)
-    modules = [*modules_among(reached), *subject.strangers]
+    modules = [*modules_of(subject.model), *subject.strangers]
     places = Places([("", module) for module in modules])
     last = int(order.max(initial=0))
     ledger = Ledger(places, last)
@@ -78,6 +77,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         memory = shadows.memory_of(tensor)
         if memory is not None:
             memory.written = False
+    files = _files(subject.model, modules)
     started = time.perf_counter()
     with ExitStack() as stack:
         stack.enter_context(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH))
@@ -85,8 +85,8 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         stack.enter_context(uncached())
         stack.enter_context(eager())
         stack.enter_context(optimized_execution(False))  # whose passes compare constants in the first runs
-        stack.enter_context(followed(ledger, reached))
-        stack.enter_context(watched(exits, _files(subject.model, modules)))
+        stack.enter_context(watched(exits, files))
+        stack.enter_context(followed(ledger, files))
         stack.enter_context(Constructors(exits))
         stack.enter_context(Tracer(ledger, shadows, exits, policy.rules, flow))
         value = subject.model(*args, **kwargs)
