@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +25,8 @@ OPTIONS = {
     "vocabulary": "--vocabulary",
     "tries": "--tries",
     "budget": "--budget",
+    "configuration": "--config",
+    "model_class": "CLASS",
 }
 """What the parameters of `check_model` are called here."""
 
@@ -35,9 +37,17 @@ def model_command(
         str,
         typer.Argument(
             metavar="MODULE:FACTORY",
-            help="FACTORY() returns (callable, inputs) or (callable, make_input); MODULE may be a file.",
+            help="FACTORY() returns (callable, inputs) or (callable, make_input); MODULE may be a file. "
+            "With --config, a class of transformers instead.",
         ),
     ],
+    config: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|TYPE",
+            help="Check what a configuration describes, without weights: a JSON file, or a type such as llama.",
+        ),
+    ] = None,
     n: Annotated[str | None, typer.Option("--n", help="Lengths to check, such as 64 or 64,128.")] = None,
     mode: Annotated[str, typer.Option(help="eval, train or eval,train.")] = "eval",
     boundary: Annotated[str, typer.Option(help="prefix, strict, lag:K, documents:a,b,… or bidirectional.")] = "prefix",
@@ -80,10 +90,15 @@ def model_command(
     accepted(accept)
     picture(save, (*PICTURES, ".html"))
     with prints_aside():
-        function, inputs, make_input = built(load(factory, "FACTORY", callable), factory)
         lengths = None if n is None else whole_numbers(n)
+        if config is None:
+            function, inputs, make_input = built(load(factory, "FACTORY", callable), factory)
+        else:
+            function, inputs, make_input, told = described(factory, config, stored)
+            vocabulary = vocabulary or told
         if make_input is not None and lengths is None:
-            raise ValueError(f"{factory} gives make_input(n), so that --n must name a length, such as --n 64")
+            gives = f"{factory} gives make_input(n)" if config is None else "--config tells no length"
+            raise ValueError(f"{gives}, so that --n must name one, such as --n 64")
         with in_options(OPTIONS), quiet_progress(f"checking {factory}"):
             verdict = check_model(
                 function,
@@ -108,9 +123,26 @@ def model_command(
     judge(verdict, output, accept)
 
 
+def described(text: str, configuration: str, stored: bool) -> tuple[Any, tuple[Any, ...], Callable[[int], Any], int]:
+    """(model, no inputs, make_input, vocabulary) of a class of transformers and its configuration."""
+    from ..causal.model.configuration import from_configuration, offline
+
+    if stored:
+        given = f"--config {shown(configuration)}"
+        raise ValueError(f"--stored asks for parameters as they are, and {given} gives none; leave --stored out")
+    with offline(), in_options(OPTIONS):
+        found = from_configuration(load(text, "CLASS", lambda c: isinstance(c, type)), configuration)
+    return found.model, (), found.make_input, found.vocabulary
+
+
 def built(build: Any, text: str) -> tuple[Any, tuple[Any, ...], Any]:
     """(callable, inputs, make_input) of what the factory returns; one of the last two is empty."""
+    from ..causal.model.on_meta import has_valueless_buffers, parameters_on_meta
+
     result = called(build, text)
+    if isinstance(result, tuple) and result and has_valueless_buffers(result[0]):
+        with parameters_on_meta():
+            result = called(build, text)  # again, since a proof needs what the buffers hold
     if not isinstance(result, tuple) or len(result) != 2 or not callable(result[0]):
         raise ValueError(
             f"{text} returned {type(result).__name__}; it must return (callable, inputs) or (callable, make_input)"

@@ -133,7 +133,7 @@ def test_the_picture_is_written(attnproof, folder):
         (("no_such.py:build",), "MODULE = 'no_such.py' is no file here"),
         (("my_models:value",), "FACTORY = 'value' is no factory of 'my_models'; name one that 'my_models' defines"),
         (("my_models:wrong",), "my_models:wrong returned GRU; it must return (callable, inputs)"),
-        (("my_models:by_length",), "gives make_input(n), so that --n must name a length"),
+        (("my_models:by_length",), "gives make_input(n), so that --n must name one, such as --n 64"),
         (
             ("my_models:good", "--n", "four"),
             "--n 'four' is not a list of lengths of at least 1; write it like 64 or 64,128",
@@ -188,3 +188,26 @@ def test_what_the_model_prints_goes_to_standard_error(folder, attnproof):
     assert done.stderr.split()[:3] == ["imported", "built", "called"]
     code, out, err = attnproof(*words)  # in this process, whose standard output is no file
     assert (code, json.loads(out)["status"], err.split()[0]) == (0, "PROVED", "imported")
+
+
+LLAMA = "transformers:LlamaForCausalLM"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((LLAMA, "--config", "lama", "--n", "8"), "--config 'lama' is neither a file nor a model type"),
+        ((LLAMA, "--config", "llama"), "--config tells no length, so that --n must name one, such as --n 64"),
+        ((LLAMA, "--config", "llama", "--n", "8", "--stored"), "--config 'llama' gives none; leave --stored out"),
+        (("my_models:good", "--config", "llama", "--n", "8"), "CLASS = 'good' is no class of 'my_models'"),
+        (("torch.nn:Linear", "--config", "llama", "--n", "8"), "CLASS 'Linear' takes no configuration of transformers"),
+        (
+            (LLAMA, "--config", "code.json", "--n", "8"),
+            "--config 'code.json' holds auto_map, which names code elsewhere",
+        ),
+    ],
+)
+def test_a_configuration_that_does_not_fit_is_told_in_one_sentence(attnproof, folder, words, sentence):
+    need("transformers")
+    (folder / "code.json").write_text('{"model_type": "llama", "auto_map": {"AutoModel": "code.Model"}}')
+    test_errors_are_one_sentence(attnproof, words, sentence)
