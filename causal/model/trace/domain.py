@@ -16,7 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from . import deferred
+from .deferred import held, late
+
 Array = np.ndarray
+
 RANK = np.int32
 NONE_LO = np.iinfo(RANK).max  # the interval of an element that depends on nothing is [NONE_LO, NONE_HI]
 NONE_HI = -1
@@ -36,13 +40,21 @@ BIG_MASK = -100.0  # exp of it is 0 or nearly so in every float format that peop
 @dataclass(frozen=True, slots=True, eq=False)
 class Shadow:
     """The shadow of a tensor of shape `shape`: `lo`, `hi` (ranks) and `kind`, each of the same number of axes, each
-    axis either the tensor's size or 1.
+    axis either the tensor's size or 1. Large ones are `deferred`.
     """
 
     shape: tuple[int, ...]
     lo: Array
     hi: Array
     kind: Array
+
+    def __post_init__(self) -> None:
+        if max(self.lo.size, self.hi.size, self.kind.size) < deferred.LARGE:
+            return
+        for part in ("lo", "hi"):
+            if isinstance(getattr(self, part), np.ndarray):
+                object.__setattr__(self, part, held(getattr(self, part)))
+        object.__setattr__(self, "kind", held(self.kind))  # one byte each, and asked for often: computed once
 
     def along(self, axis: int) -> tuple[Array, Array]:
         """Earliest and latest rank over each position of one axis, int64 of that axis' length."""
@@ -117,7 +129,7 @@ def compressed(shadow: Shadow) -> Shadow:
 
 def full(shadow: Shadow) -> tuple[Array, Array, Array]:
     """lo, hi and kind as (read-only) arrays of the tensor's own shape."""
-    return tuple(np.broadcast_to(a, shadow.shape) for a in (shadow.lo, shadow.hi, shadow.kind))  # type: ignore[return-value]
+    return tuple(np.broadcast_to(np.asarray(a), shadow.shape) for a in (shadow.lo, shadow.hi, shadow.kind))  # type: ignore[return-value]
 
 
 def equal(a: Shadow, b: Shadow) -> bool:
@@ -137,7 +149,7 @@ def join_intervals(shadows: Iterable[Shadow], axes: int) -> tuple[Array, Array]:
         if lo is None or hi is None:
             lo, hi = a, b
         else:
-            lo, hi = np.minimum(lo, a), np.maximum(hi, b)
+            lo, hi = late(np.minimum, lo, a), late(np.maximum, hi, b)
     assert lo is not None
     assert hi is not None
     return lo, hi
@@ -153,7 +165,7 @@ def all_fixed(shadows: Iterable[Shadow], axes: int) -> Array:
 
 def kinds_from(fixed: Any) -> Array:
     """FIXED where `fixed`, VARIES elsewhere."""
-    return np.where(fixed, np.uint8(FIXED), np.uint8(VARIES))
+    return late(np.where, fixed, np.uint8(FIXED), np.uint8(VARIES))
 
 
 def join_axes(shadow: Shadow, axes: Sequence[int], keepdims: bool = True) -> tuple[Array, Array, Any]:
@@ -181,9 +193,9 @@ def without(shadow: Shadow, where: Array, kind: int) -> Shadow:
     where = align(where, axes)
     return Shadow(
         shadow.shape,
-        np.where(where, RANK(NONE_LO), shadow.lo),
-        np.where(where, RANK(NONE_HI), shadow.hi),
-        np.where(where, np.uint8(kind), shadow.kind),
+        late(np.where, where, RANK(NONE_LO), shadow.lo),
+        late(np.where, where, RANK(NONE_HI), shadow.hi),
+        late(np.where, where, np.uint8(kind), shadow.kind),
     )
 
 

@@ -12,6 +12,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from .age import is_new
+from .deferred import late
 from .domain import BIG, BIG_MASK, FIXED, NEGINF, PLAIN, VARIES, ZERO, Shadow, coarsen, compress, uniform
 from .memory import Geometry, Memory
 
@@ -167,18 +168,16 @@ def look(shadow: Shadow, value: torch.Tensor, finite_masks: bool) -> Shadow:
     repeated = [a for a in range(value.dim()) if value.stride(a) == 0 and value.shape[a] > 1]
     for a in repeated:
         value = value.narrow(a, 0, 1)
-    kinds = np.full(tuple(value.shape), PLAIN, np.uint8)
-    if value.numel():
-        zero = value == 0
-        if bool(zero.any()):
-            kinds[zero.cpu().numpy()] = ZERO
-        if value.is_floating_point():
-            low = value <= BIG_MASK
-            if bool(low.any()):
-                if finite_masks:
-                    kinds[low.cpu().numpy()] = BIG
-                kinds[(value == -math.inf).cpu().numpy()] = NEGINF
-    return Shadow(shadow.shape, shadow.lo, shadow.hi, compress(np.where(shadow.kind == FIXED, kinds, shadow.kind)))
+    found = torch.full(value.shape, PLAIN, dtype=torch.uint8, device=value.device)
+    found.masked_fill_(value == 0, ZERO)
+    if value.is_floating_point():
+        if finite_masks:
+            found.masked_fill_(value <= BIG_MASK, BIG)
+        found.masked_fill_(value == -math.inf, NEGINF)
+    kinds = compress(found.cpu().numpy())  # one byte for each element, and one more while it is made
+    if not (shadow.kind == FIXED).all():
+        kinds = compress(late(np.where, shadow.kind == FIXED, kinds, shadow.kind))
+    return Shadow(shadow.shape, shadow.lo, shadow.hi, kinds)
 
 
 def cast(shadow: Shadow, old: torch.dtype, new: torch.dtype) -> Shadow:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..deferred import late
 from ..domain import (
     FIXED,
     NONE_HI,
@@ -47,7 +48,7 @@ def sweep(zero: Array, value: Array, empty: int, reduce: np.ufunc) -> Array:
         return reduce.reduce(value, axis=-2, keepdims=True)  # type: ignore[no-any-return]
     blank = value.dtype.type(empty)
     if zero.shape[-1] == 1:
-        joined: Array = np.where(zero, blank, reduce.reduce(value, axis=-2, keepdims=True))
+        joined: Array = late(np.where, zero, blank, reduce.reduce(value, axis=-2, keepdims=True))
         return joined
     if value.shape[-2] == 1:
         return np.where(zero.all(-1, keepdims=True), blank, value)
@@ -62,7 +63,7 @@ def sweep(zero: Array, value: Array, empty: int, reduce: np.ufunc) -> Array:
             return few.take(inverse.reshape(-1), axis=-1) if few.shape[-1] > 1 else few
         parts = [sweep(zero, value[..., c : c + 1], empty, reduce) for c in range(columns)]
         return np.concatenate(np.broadcast_arrays(*parts), -1) if columns else value
-    return reduce.reduce(np.where(zero, blank, np.swapaxes(value, -1, -2)), axis=-1, keepdims=True)  # type: ignore[no-any-return]
+    return reduce.reduce(late(np.where, zero, blank, np.swapaxes(value, -1, -2)), axis=-1, keepdims=True)  # type: ignore[no-any-return]
 
 
 def contract(run: Context, a: Operand, b: Operand, x: Shadow, y: Shadow) -> tuple[Array, Array, Array]:
@@ -77,7 +78,7 @@ def contract(run: Context, a: Operand, b: Operand, x: Shadow, y: Shadow) -> tupl
     def both(p: Array, q: Array, empty: int, reduce: np.ufunc) -> Array:
         from_y = sweep(zx, q, empty, reduce)
         from_x = np.swapaxes(sweep(zy_t, np.swapaxes(p, -1, -2), empty, reduce), -1, -2)
-        return reduce(from_y, from_x)  # type: ignore[no-any-return]
+        return late(reduce, from_y, from_x)
 
     lo = both(x.lo, y.lo, NONE_LO, np.minimum)
     hi = both(x.hi, y.hi, NONE_HI, np.maximum)
@@ -121,7 +122,7 @@ def outer(a: Shadow, b: Shadow, shape: tuple[int, ...]) -> Shadow:
     """a[i] · b[j] joins both."""
 
     def pairs(p: Array, q: Array, reduce: np.ufunc) -> Array:
-        return reduce(p[:, None], q[None, :])  # type: ignore[no-any-return]
+        return late(reduce, p[:, None], q[None, :])
 
     fixed = pairs(a.kind >= FIXED, b.kind >= FIXED, np.logical_and)
     return assemble(shape, pairs(a.lo, b.lo, np.minimum), pairs(a.hi, b.hi, np.maximum), kinds_from(fixed))

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..deferred import held, late
 from ..domain import (
     BIG,
     BIG_MASK,
@@ -57,10 +58,10 @@ def known(run: Context, value: Operand | Number) -> Shadow:
 def assemble(shape: tuple[int, ...], lo: Array, hi: Array, kind: Array) -> Shadow:
     """A shadow from arrays that broadcast to `shape`; elements that are constants lose their interval."""
     axes = len(shape)
-    lo, hi, kind = align(lo, axes), align(hi, axes), align(kind, axes)
+    lo, hi, kind = align(lo, axes), align(hi, axes), held(align(kind, axes))
     fixed = kind >= FIXED
     if fixed.any():
-        lo, hi = np.where(fixed, RANK(NONE_LO), lo), np.where(fixed, RANK(NONE_HI), hi)
+        lo, hi = late(np.where, fixed, RANK(NONE_LO), lo), late(np.where, fixed, RANK(NONE_HI), hi)
     return Shadow(shape, lo, hi, kind)
 
 
@@ -244,9 +245,9 @@ def chosen(run: Context, condition: Operand, c: Shadow, x: Shadow, y: Shadow, sh
             run.zeros_used()  # +0 on one side and −0 on the other
     for side, where in ((x, true), (y, false)):
         if where.any():
-            lo = np.where(where, align(side.lo, axes), lo)
-            hi = np.where(where, align(side.hi, axes), hi)
-            kind = np.where(where, align(side.kind, axes), kind)
+            lo = late(np.where, where, align(side.lo, axes), lo)
+            hi = late(np.where, where, align(side.hi, axes), hi)
+            kind = late(np.where, where, align(side.kind, axes), kind)
     if fixed.any():
         run.values_used(condition)
     return assemble(shape, lo, hi, kind)

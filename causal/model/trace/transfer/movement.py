@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..deferred import late
 from ..domain import (
     FIXED,
     NONE_HI,
@@ -48,7 +49,7 @@ def moved(shadows: Sequence[Shadow], through: Through, squeeze: bool = False) ->
 
 def expanded(array: Array, shape: tuple[int, ...]) -> Array:
     """The array in its tensor's own shape, without copying."""
-    return array if array.shape == shape else np.broadcast_to(array, shape)
+    return np.broadcast_to(np.asarray(array), shape)
 
 
 def without_repeats(array: Array) -> Array:
@@ -130,8 +131,8 @@ def triangle(x: Shadow, diagonal: int, upper: bool) -> Shadow:
     rows, columns = x.shape[-2:]
     keep = ~np.tri(rows, columns, diagonal - 1, bool) if upper else np.tri(rows, columns, diagonal, bool)
     keep = align(keep, len(x.shape))
-    lo, hi = np.where(keep, x.lo, RANK(NONE_LO)), np.where(keep, x.hi, RANK(NONE_HI))
-    return Shadow(x.shape, lo, hi, np.where(keep, x.kind, np.uint8(ZERO)))
+    lo, hi = late(np.where, keep, x.lo, RANK(NONE_LO)), late(np.where, keep, x.hi, RANK(NONE_HI))
+    return Shadow(x.shape, lo, hi, late(np.where, keep, x.kind, np.uint8(ZERO)))
 
 
 def among_zeros(shadows: Sequence[Shadow], through: Through) -> Shadow:

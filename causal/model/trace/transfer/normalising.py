@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..deferred import held, late
 from ..domain import (
     BIG,
     FIXED,
@@ -56,9 +57,9 @@ def softmax(run: Context, x: Shadow, axis: int, safe: bool) -> Shadow:
     if lowered.any():
         open_ = ~(hidden | lowered)
         some = open_.any(axis, keepdims=True)
-        dropped = run.masked_zero(lowered & some)
+        dropped = held(run.masked_zero(lowered & some))
         if dropped.any():
-            lo, hi = np.where(dropped, RANK(NONE_LO), lo), np.where(dropped, RANK(NONE_HI), hi)
+            lo, hi = late(np.where, dropped, RANK(NONE_LO), lo), late(np.where, dropped, RANK(NONE_HI), hi)
             zero = zero | dropped
     lo = lo.min(axis, keepdims=True, initial=NONE_LO)
     hi = hi.max(axis, keepdims=True, initial=NONE_HI)
@@ -91,7 +92,7 @@ def log_softmax(run: Context, operand: Operand, axis: int) -> Shadow:
         seen_lo, seen_hi, dropped = visible(x, (axis,))
         if not dropped.any() or run.masked_below(operand, lowered, (axis,)):
             lo, hi = seen_lo, seen_hi
-        lo, hi = np.where(lowered, np.minimum(lo, x.lo), lo), np.where(lowered, np.maximum(hi, x.hi), hi)
+        lo, hi = late(np.where, lowered, np.minimum(lo, x.lo), lo), late(np.where, lowered, np.maximum(hi, x.hi), hi)
         kind = np.where(lowered & ~fixed, np.uint8(MASKED), kind)
     kind = np.where(~fixed & (x.kind == NEGINF), np.uint8(NEGINF), kind)
     return assemble(x.shape, lo, hi, kind)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..deferred import late
 from ..domain import (
     BIG,
     FIXED,
@@ -92,8 +93,8 @@ def visible(x: Shadow, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
     open_ = ~masked & (k != NEGINF)
     some = np.broadcast_to(open_, np.broadcast_shapes(open_.shape, x.lo.shape)).any(axes, keepdims=True)
     drop = (k == MASKED) & some
-    lo = np.where(drop, RANK(NONE_LO), x.lo).min(axes, keepdims=True, initial=NONE_LO)
-    hi = np.where(drop, RANK(NONE_HI), x.hi).max(axes, keepdims=True, initial=NONE_HI)
+    lo = late(np.where, drop, RANK(NONE_LO), x.lo).min(axes, keepdims=True, initial=NONE_LO)
+    hi = late(np.where, drop, RANK(NONE_HI), x.hi).max(axes, keepdims=True, initial=NONE_HI)
     return lo, hi, drop.any(axes, keepdims=True)
 
 
