@@ -202,7 +202,7 @@ def _details(name: str, shown: Finding, findings: Sequence[Finding]) -> Mapping[
         "mode": shown.question.mode,
         "shape": list(shown.question.program.input.shape),
         "outputs": list(shown.question.outputs.paths),
-        "unchecked": list(shown.question.outputs.unchecked),
+        "unchecked": list(dict.fromkeys(path for f in findings for path in f.question.outputs.unchecked)),
         "output": shown.output,
         "earliest": None if attempt is None else attempt.reach.earliest.tolist(),
         "latest": None if attempt is None else attempt.reach.latest.tolist(),

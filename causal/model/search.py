@@ -147,13 +147,20 @@ class Search:
     # -- running -------------------------------------------------------------------------------------------------
 
     def run(self, x: Tensor, setting: Setting) -> Tensor:
-        """One counted run; ModelError when the output's length is not the boundary's."""
+        """One counted run; ModelError when the output's length is not the boundary's, or its width not what it was."""
         self._note(forwards=self.tried.forwards + 1)
         y = self.program.run(x, setting)
         if y.shape[0] != self.boundary.queries:
             raise ModelError(
                 "the model's output",
                 f"has {y.shape[0]} positions on one input and {self.boundary.queries} on another",
+                "it must keep its shape when only values change",
+            )
+        width = max(of.columns.stop for of in self.outputs)
+        if y.shape[1] != width:
+            raise ModelError(
+                "the model's output",
+                f"has {y.shape[1]} numbers at a position on one input and {width} on another",
                 "it must keep its shape when only values change",
             )
         return y

@@ -197,3 +197,19 @@ def test_what_hides_in_an_object_is_named_and_warned_of(name):
 def test_numbers_and_names_hide_nothing():
     verdict = ap.check_model(lambda x: (x.cumsum(1), None, 3, "a", torch.float32, x.shape, {"b": 2.0}), x())
     assert verdict.details["unchecked"] == []
+
+
+def test_an_output_that_one_mode_alone_returns_is_named():
+    class Model(nn.Module):
+        def forward(self, x):
+            return (x.cumsum(1), x.mean(1)[:, :2]) if self.training else (x.cumsum(1),)
+
+    with pytest.warns(UserWarning, match=r"not checked: output\[1\]"):
+        verdict = ap.assert_causal(Model(), x(), modes=("eval", "train"))
+    assert verdict.details["unchecked"] == ["[1]"]
+
+
+def test_an_output_that_grows_wider_with_its_values_is_refused_in_a_sentence():
+    wide = lambda x: x.cumsum(1).repeat(1, 1, 1 + int(x[0, -1, 0] > 0))  # noqa: E731
+    with pytest.raises(ValueError, match="has 16 numbers at a position on one input and 8 on another"):
+        ap.check_model(wide, -x().abs())

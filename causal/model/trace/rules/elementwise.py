@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..domain import VARIES, join_all, uniform
 from ..registry import names, rule
 from ..transfer import elementwise as transfer
 from ..transfer.elementwise import known
@@ -41,6 +42,14 @@ def generic(call: Any) -> Any:
     if isinstance(call.value, (tuple, list)):
         return tuple(transfer.pointwise(tuple(v.shape), (o.shadow for o in call.operands())) for v in call.value)
     return pointwise(call)
+
+
+@rule("aten.log_sigmoid_forward", fails="whole numbers", sees_sign=False)
+def log_sigmoid(call: Any) -> tuple[Shadow, Shadow]:
+    """log σ(x), and what its derivative will need, whose shape and order are the kernel's own."""
+    output, buffer = call.value
+    x = call["self"].shadow
+    return transfer.pointwise(tuple(output.shape), [x]), uniform(tuple(buffer.shape), VARIES, *join_all([x]))
 
 
 @rule(

@@ -118,6 +118,11 @@ def test_claims_hold(name):
     check(CASES[name], X, exact=name not in LOOSE)
 
 
+def test_gates_in_logarithms_are_proved():
+    """A forget gate is summed as log σ(x), which is an operation with two results."""
+    assert ap.check_model(lambda x: F.logsigmoid(x).cumsum(1).exp(), X[None]).status.name == "PROVED"
+
+
 def test_a_selector_that_reads_the_last_position_is_caught():
     run = check(lambda x: torch.where(x[-1:, :1] > 0, x, -x), X, exact=False)
     assert run.outputs[0].along(0)[1].tolist() == [5] * 6
