@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from .witness import ModelWitness
 
 
+LATER = "the first call does not leak, later ones do: by something that a call changes and nothing puts back"
+
+
 def decide(question: Question) -> Finding:
     """Prove, else refute, else say what stays open; with what a person should know besides."""
     started = time.perf_counter()
@@ -88,6 +91,11 @@ def _conditions(question: Question, best: Attempt, given: bool, replays: Replays
         breaking = replays.breaking()
         conditions[-1] = replace(conditions[-1], counterexample=breaking.witness)
         beside += breaking.said
+    if question.program.held.changed and not proofs.holds_later(question, best):
+        left = f" ({', '.join(question.seen.writes_state)})" if question.seen.writes_state else ""
+        conditions.append(
+            Condition(f"every call starts from the state as given: what a call leaves{left} steers the next")
+        )
     if given:
         conditions.append(Condition("the other inputs keep the values given (with arbitrary values it is open)"))
     return beside + Said(conditions=tuple(conditions))
@@ -98,7 +106,11 @@ def _contradicted(question: Question, best: Attempt, said: Said, replayed: Repla
     witness = replayed.witness
     assert witness is not None
     if replays.confirmed(witness):
-        said += Said(notes=("the abstract run claims otherwise: please report this, it is a bug in a rule",))
+        again = proofs.attempt(question, best.policy, anew=True)
+        kept = isinstance(again, Attempt) and not again.closed
+        said += Said(
+            notes=(LATER if kept else "the abstract run claims otherwise: please report this, it is a bug in a rule",)
+        )
         return replace(_refuted(question, Proof(best), said, witness), probe=replayed.probe)
     reason = (
         f"the abstract run finds no dependency, yet {witness.describe()}; in float64 it does not: rounding that "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import draws
 from .changes import Snapshot
+from .counters import numbers
 from .generators import alive
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
@@ -219,11 +220,13 @@ class Program:
             watch.follow(place[self.subject.vary])
             given = leaves((positional, keywords))
             versions = [(i, t, t._version) for i, (_, t) in enumerate(given) if isinstance(t, torch.Tensor)]
-            before = Snapshot(self.modules)
+            before, reached = Snapshot(self.modules), reachable(self.subject.model)
+            counted = numbers(reached, self.modules)
             with uncompiled(), Strangers(self.modules, mode) as strangers, watch:
                 result = self.subject.model(*positional, **keywords)
             fixed = tuple(fixed_modes(self.modules))
-            state = before.changes()
+            now = numbers(reached, self.modules)
+            state = [*before.changes(), *(k for k, v in counted.items() if now.get(k, v) not in (v,))]
             written = tuple(i for i, t, v in versions if t._version != v)
         if watch.steered and not apart:
             return self.observe(mode, apart=True)

@@ -102,17 +102,27 @@ def _closing(question: Question, policy: Policy) -> Attempt | None:
     return found if isinstance(found, Attempt) and found.closed else None
 
 
-def attempt(question: Question, policy: Policy, anew: bool = False) -> Attempt | str:
+def holds_later(question: Question, best: Attempt) -> bool:
+    """Whether a call that finds what an earlier one left is proved as well, under the same conditions."""
+    later = attempt(question, best.policy, later=True)
+    if isinstance(later, str):
+        return True  # what does not run gives no output
+    mask_texts = {mask.text for mask in best.masks}
+    return later.closed and {m.text for m in later.masks} <= mask_texts and on_reads(later) == on_reads(best)
+
+
+def attempt(question: Question, policy: Policy, anew: bool = False, later: bool = False) -> Attempt | str:
     """One abstract run (more for some relations), or a phrase that says why the model cannot be traced.
 
-    The very first run of all serves for its policy, unless it is to be done `anew`.
+    The very first run of all serves for its policy, unless it is to be done `anew`, or `later`, after another call
+    whose state is not put back.
     """
     from .trace.frontend import run
 
     program, first = question.program, question.seen.first
     if isinstance(first, str):
         return first
-    same_policy = policy == Policy(rules=question.rules) and not question.setting.apart and not anew
+    same_policy = policy == Policy(rules=question.rules) and not (question.setting.apart or anew or later)
 
     def ranked(ranks: np.ndarray) -> Trace:
         if same_policy and np.array_equal(ranks, np.arange(program.n)):
@@ -124,6 +134,8 @@ def attempt(question: Question, policy: Policy, anew: bool = False) -> Attempt |
 
     try:
         with program.prepared(question.setting):
+            if later:
+                program.call(program.input)
             trace, found = reach(ranked, spans, question.boundary)
     except (KeyboardInterrupt, MemoryError):
         raise

@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 SMALL = 2**20  # bytes of a tensor that is copied before every run; of the others only those that the first run wrote
 ABSENT = object()
-Undo = Callable[[], None]
+Undo = Callable[[], bool]  # puts it back, and says whether that was needed
 
 
 class Held:
-    """All that the objects which a program reaches may keep from one run to the next."""
+    """All that the objects which a program reaches may keep from one run to the next.
+
+    `changed`: a run changed something, or moved an iterator, which nothing puts back.
+    """
 
     def __init__(self, reached: Sequence[Any]) -> None:
         import torch
@@ -38,6 +41,7 @@ class Held:
         self._small: list[Tensor] = []
         self._large: list[Tensor] = []
         self._is_first = True
+        self.changed = any(hasattr(type(value), "__next__") and is_closed(type(value)) for value in reached)
         spaces: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
         for value in reached:
             kind = type(value)
@@ -70,8 +74,8 @@ class Held:
             yield
         finally:
             changed = {id(t) for t, own, kept in tensors if _put_back(t, own, kept)}
-            for put_back in undo:
-                put_back()
+            needed = [put_back() for put_back in undo]
+            self.changed |= bool(changed) or any(needed)
             if self._is_first:
                 self._is_first, self._large = False, [t for t in self._large if id(t) in changed]
 
@@ -137,13 +141,14 @@ def _takers_of(value: Any, kind: type) -> Iterator[Callable[[Any], Undo]]:
         return
     if is_closed(kind) or issubclass(kind, types.FunctionType):
         return
-    if isinstance(_attributes(value), dict):
+    if isinstance(attributes(value), dict):
         yield _take_attributes
     if any("__slots__" in vars(base) for base in kind.__mro__):
         yield _take_slots
 
 
-def _attributes(value: Any) -> Any:
+def attributes(value: Any) -> Any:
+    """The dictionary of an object's attributes, past what its class makes of asking; None where it has none."""
     try:
         return object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -151,12 +156,13 @@ def _attributes(value: Any) -> Any:
 
 
 def _take_attributes(value: Any) -> Undo:
-    kind, put_back = type(value), _take_dict(_attributes(value))
+    kind, put_back = type(value), _take_dict(attributes(value))
 
-    def undo() -> None:
-        put_back()
+    def undo() -> bool:
+        changed = put_back()
         if type(value) is not kind:  # lazy modules become others
             object.__setattr__(value, "__class__", kind)
+        return changed
 
     return undo
 
@@ -165,12 +171,14 @@ def _take_dict(value: dict[Any, Any]) -> Undo:
     base: Any = OrderedDict if isinstance(value, OrderedDict) else dict  # past what subclasses make of writing
     kept = list(base.items(value))
 
-    def undo() -> None:
+    def undo() -> bool:
         now = list(base.items(value))
-        if len(now) != len(kept) or any(a is not c or b is not d for (a, b), (c, d) in zip(now, kept, strict=True)):
-            base.clear(value)
-            for key, item in kept:
-                base.__setitem__(value, key, item)
+        if len(now) == len(kept) and all(a is c and b is d for (a, b), (c, d) in zip(now, kept, strict=True)):
+            return False
+        base.clear(value)
+        for key, item in kept:
+            base.__setitem__(value, key, item)
+        return True
 
     return undo
 
@@ -179,11 +187,13 @@ def _take_sequence(value: Any) -> Undo:
     base: Any = list if isinstance(value, list) else deque
     kept = list(base.__iter__(value))
 
-    def undo() -> None:
+    def undo() -> bool:
         now = list(base.__iter__(value))
-        if len(now) != len(kept) or any(a is not b for a, b in zip(now, kept, strict=True)):
-            base.clear(value)
-            base.extend(value, kept)
+        if len(now) == len(kept) and all(a is b for a, b in zip(now, kept, strict=True)):
+            return False
+        base.clear(value)
+        base.extend(value, kept)
+        return True
 
     return undo
 
@@ -191,10 +201,12 @@ def _take_sequence(value: Any) -> Undo:
 def _take_set(value: set[Any]) -> Undo:
     kept = set(value)
 
-    def undo() -> None:
-        if {id(v) for v in value} != {id(v) for v in kept}:
-            value.clear()
-            value.update(kept)
+    def undo() -> bool:
+        if {id(v) for v in value} == {id(v) for v in kept}:
+            return False
+        value.clear()
+        value.update(kept)
+        return True
 
     return undo
 
@@ -202,39 +214,46 @@ def _take_set(value: set[Any]) -> Undo:
 def _take_bytes(value: bytearray) -> Undo:
     kept = bytes(value)
 
-    def undo() -> None:
+    def undo() -> bool:
+        changed = value != kept
         value[:] = kept
+        return changed
 
     return undo
 
 
 def _take_array(value: np.ndarray) -> Undo:
     if not value.flags.writeable:
-        return lambda: None
+        return lambda: False
     kept = value.copy()
 
-    def undo() -> None:
+    def undo() -> bool:
+        changed = value.tobytes() != kept.tobytes()
         value[...] = kept
+        return changed
 
     return undo
 
 
 def _take_cell(value: types.CellType) -> Undo:
-    try:
-        kept = value.cell_contents
-    except ValueError:  # empty
-        kept = ABSENT
+    kept = _content(value)
 
-    def undo() -> None:
+    def undo() -> bool:
+        changed = _content(value) is not kept
         if kept is not ABSENT:
             value.cell_contents = kept
-        else:
-            try:
-                del value.cell_contents
-            except ValueError:
-                return
+        elif changed:
+            del value.cell_contents
+        return changed
 
     return undo
+
+
+def _content(value: types.CellType) -> Any:
+    try:
+        return value.cell_contents
+    except ValueError:  # empty
+        return ABSENT
 
 
 def _take_slots(value: Any) -> Undo:
@@ -247,13 +266,14 @@ def _take_slots(value: Any) -> Undo:
     ]
     kept = [_slot(d, value) for d in slots]
 
-    def undo() -> None:
-        for d, old in zip(slots, kept, strict=True):
-            if _slot(d, value) is not old:
-                if old is ABSENT:
-                    d.__delete__(value)
-                else:
-                    d.__set__(value, old)
+    def undo() -> bool:
+        changed = [(d, old) for d, old in zip(slots, kept, strict=True) if _slot(d, value) is not old]
+        for d, old in changed:
+            if old is ABSENT:
+                d.__delete__(value)
+            else:
+                d.__set__(value, old)
+        return bool(changed)
 
     return undo
 
@@ -268,12 +288,14 @@ def _slot(descriptor: Any, value: Any) -> Any:
 def _take_class(value: type) -> Undo:
     kept = dict(vars(value))
 
-    def undo() -> None:
-        for name in [n for n in vars(value) if n not in kept]:
+    def undo() -> bool:
+        new = [n for n in vars(value) if n not in kept]
+        for name in new:
             delattr(value, name)
-        for name, old in kept.items():
-            if vars(value).get(name, ABSENT) is not old:
-                setattr(value, name, old)
+        other = [(name, old) for name, old in kept.items() if vars(value).get(name, ABSENT) is not old]
+        for name, old in other:
+            setattr(value, name, old)
+        return bool(new or other)
 
     return undo
 
@@ -282,12 +304,14 @@ def _take_names(space: dict[str, Any], names: Sequence[str]) -> Undo:
     """The globals that functions name, which they may bind anew."""
     kept = [(name, space.get(name, ABSENT)) for name in names]
 
-    def undo() -> None:
-        for name, old in kept:
+    def undo() -> bool:
+        changed = [(name, old) for name, old in kept if space.get(name, ABSENT) is not old]
+        for name, old in changed:
             if old is ABSENT:
                 space.pop(name, None)
-            elif space.get(name, ABSENT) is not old:
+            else:
                 space[name] = old
+        return bool(changed)
 
     return undo
 
@@ -295,30 +319,43 @@ def _take_names(space: dict[str, Any], names: Sequence[str]) -> Undo:
 def _take_context(value: ContextVar[Any]) -> Undo:
     kept = value.get(ABSENT)
 
-    def undo() -> None:
-        if kept is not ABSENT and value.get(ABSENT) is not kept:
+    def undo() -> bool:
+        changed = kept is not ABSENT and value.get(ABSENT) is not kept
+        if changed:
             value.set(kept)
+        return changed
 
     return undo
 
 
 def _take_cache(value: Any) -> Undo:
     value.cache_clear()  # what an earlier call saw is no part of the function
-    undo: Undo = value.cache_clear
+
+    def undo() -> bool:
+        filled = bool(value.cache_info().currsize)
+        value.cache_clear()
+        return filled
+
     return undo
 
 
 def _take_random(value: Any) -> Undo:
-    """A generator of random numbers of the model's own; the system's has no state."""
+    """A generator of random numbers, whose draws are told elsewhere; the system's has no state."""
     if isinstance(value, random.SystemRandom):
-        return lambda: None
-    if not hasattr(value, "getstate") and not hasattr(value, "get_state"):
+        return lambda: False
+    if hasattr(value, "getstate"):
+        kept, put = value.getstate(), value.setstate
+    elif hasattr(value, "get_state"):
+        kept, put = value.get_state(), value.set_state
+    else:
         inner = getattr(value, "bit_generator", value)
-        kept = inner.state
-        return lambda: setattr(inner, "state", kept)
-    get = value.getstate if hasattr(value, "getstate") else value.get_state
-    put = value.setstate if hasattr(value, "setstate") else value.set_state
-    return functools.partial(put, get())
+        kept, put = inner.state, functools.partial(setattr, inner, "state")
+
+    def undo() -> bool:
+        put(kept)
+        return False
+
+    return undo
 
 
 TAKERS: dict[type, Callable[[Any], Undo]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import importlib
+import itertools
 import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
@@ -423,3 +424,90 @@ def test_a_flag_of_an_installed_package_is_no_proof_for_the_stored_parameters(tm
     verdict = check_model(model, torch.randn(2, 6, 4))
     assert verdict.status.name == "UNDECIDED"
     assert "forbidden pairs" in verdict.reasons[0]
+
+
+# -- what a call leaves to the next ---------------------------------------------------------------------------------
+
+
+def counted_in(increase):
+    """Causal at its first call, and no longer."""
+    return lambda x: x.cumsum(1) + (mean(x) if increase() > 1 else 0)
+
+
+class Counter:
+    calls = 0
+
+    def __call__(self):
+        self.calls += 1
+        return self.calls
+
+
+def in_a_closure():
+    calls = 0
+
+    def increase():
+        nonlocal calls
+        calls += 1
+        return calls
+
+    return increase
+
+
+def in_a_list(calls=[0]):  # noqa: B006
+    calls[0] += 1
+    return calls[0]
+
+
+def in_a_cache(cached):
+    return in_a_list(cached())
+
+
+class Masked(nn.Module):
+    """Leaves no number behind."""
+
+    def __init__(self):
+        super().__init__()
+        self.once = []
+
+    def forward(self, x):
+        y = x.cumsum(1) + (mean(x) if self.once else 0)
+        self.once.append(None)
+        return y
+
+
+STEERED = {
+    "object": lambda: counted_in(Counter()),
+    "closure": lambda: counted_in(in_a_closure()),
+    "default": lambda: counted_in(in_a_list),
+    "lru_cache": lambda: counted_in(functools.partial(in_a_cache, functools.lru_cache(lambda: [0]))),
+    "no number": Masked,
+}
+
+
+@pytest.mark.parametrize("how", STEERED)
+def test_what_a_call_leaves_to_steer_the_next_is_a_condition(how):
+    verdict = check_model(STEERED[how](), X)
+    assert verdict.status.name == "PROVED_IF", verdict
+    assert any("every call starts from the state as given" in c.text for c in verdict.conditions)
+
+
+def test_a_number_outside_of_modules_that_a_call_changes_is_named():
+    calls = [0]
+
+    def model(x):
+        calls[0] += 1
+        return x.cumsum(1)
+
+    verdict = check_model(model, X)
+    assert verdict.status.name == "PROVED"
+    assert any("a call changes the model's own calls[0]" in reason for reason in verdict.reasons), verdict
+    assert calls == [0]
+
+
+def test_an_iterator_that_nothing_puts_back_is_looked_at_after_a_call():
+    steps = itertools.count(1)
+    verdict = check_model(lambda x: x.cumsum(1) + (mean(x) if next(steps) > 1 else 0), X)
+    assert verdict.status.name == "REFUTED", verdict
+    assert any("the first call does not leak, later ones do" in reason for reason in verdict.reasons), verdict
+    later = itertools.count(-20)  # beyond what the runs of a proof use up
+    assert check_model(lambda x: x.cumsum(1) * next(later), X).status.name == "PROVED"
