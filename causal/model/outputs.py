@@ -6,12 +6,13 @@ too; the others (caches, losses, pooled vectors) are named and not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .dense import dense
 from .reachable import reachable
+from .restore import attributes, slots_of
 from .setting import ModelError
 
 if TYPE_CHECKING:
@@ -176,22 +177,46 @@ def _by_chance(
 
 
 def concealed(result: Any) -> list[str]:
-    """The paths of what a model returned that holds or makes tensors where nobody looks: objects, sets, generators.
+    """The paths of what a model returned that holds or makes tensors where nobody looks: objects, sets, generators, and
+    attributes of tensors and containers.
 
     >>> import torch
-    >>> concealed((torch.zeros(2), 3, {torch.zeros(2)}, (t for t in [])))
-    ['[2]', '[3]']
+    >>> y = torch.zeros(2)
+    >>> y.more = torch.zeros(2)
+    >>> concealed((y, 3, {torch.zeros(2)}, (t for t in [])))
+    ['[0].more', '[2]', '[3]']
     """
     import torch
 
     from .trace.pytree import leaves
 
-    def hides(value: Any) -> bool:
-        if issubclass(type(value), torch.Tensor):
-            return False
-        return hasattr(type(value), "__next__") or any(issubclass(type(v), torch.Tensor) for v in reachable(value))
+    shown = {id(t) for _, t in leaves(result) if issubclass(type(t), torch.Tensor)}
 
-    return [path for path, value in leaves(result) if hides(value)]
+    def hides(value: Any) -> bool:
+        if hasattr(type(value), "__next__"):
+            return True
+        return any(issubclass(type(v), torch.Tensor) and id(v) not in shown for v in reachable(value))
+
+    return list(dict.fromkeys(path for path, value in _beside(result, "", 0) if hides(value)))
+
+
+def _beside(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+    """What a structure holds beside its nodes and tensors, by path: other leaves, and attributes of both."""
+    import torch
+
+    from .trace.pytree import node_of
+
+    node = node_of(value, depth)
+    if node is None and not issubclass(type(value), torch.Tensor):
+        yield path, value
+        return
+    keys, children = ((), ()) if node is None else (node.keys, node.children)
+    own = {id(child) for child in children}
+    if not hasattr(type(value), "__tensor_flatten__"):  # whose attributes are the tensors that it is made of
+        held = {d.__name__: getattr(value, d.__name__, None) for d in slots_of(type(value))} | (attributes(value) or {})
+        yield from ((f"{path}.{name}", v) for name, v in held.items() if id(v) not in own)
+    for key, child in zip(keys, children, strict=True):
+        yield from _beside(child, path + key, depth + 1)
 
 
 def _laid_out(found: dict[str, Tensor], axis: int, paths: Sequence[str], hidden: Sequence[str]) -> Outputs:

@@ -257,13 +257,7 @@ def _content(value: types.CellType) -> Any:
 
 
 def _take_slots(value: Any) -> Undo:
-    slots = [
-        d
-        for base in type(value).__mro__
-        if "__slots__" in vars(base)
-        for d in vars(base).values()
-        if isinstance(d, types.MemberDescriptorType)
-    ]
+    slots = slots_of(type(value))
     kept = [_slot(d, value) for d in slots]
 
     def undo() -> bool:
@@ -276,6 +270,12 @@ def _take_slots(value: Any) -> Undo:
         return bool(changed)
 
     return undo
+
+
+def slots_of(kind: type) -> list[types.MemberDescriptorType]:
+    """The slots of a class, and of those that it is made of."""
+    held = [d for base in kind.__mro__ if "__slots__" in vars(base) for d in vars(base).values()]
+    return [d for d in held if isinstance(d, types.MemberDescriptorType)]
 
 
 def _slot(descriptor: Any, value: Any) -> Any:

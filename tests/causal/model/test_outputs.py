@@ -213,3 +213,33 @@ def test_an_output_that_grows_wider_with_its_values_is_refused_in_a_sentence():
     wide = lambda x: x.cumsum(1).repeat(1, 1, 1 + int(x[0, -1, 0] > 0))  # noqa: E731
     with pytest.raises(ValueError, match="has 16 numbers at a position on one input and 8 on another"):
         ap.check_model(wide, -x().abs())
+
+
+class Pairs(list):
+    pass
+
+
+class Named(dict):
+    pass
+
+
+@pytest.mark.parametrize("kind", [lambda y: y, lambda y: Pairs([y]), lambda y: Named(a=y)])
+def test_a_tensor_hung_on_what_is_returned_is_named_as_unchecked(kind):
+    def model(x):
+        result = kind(x.cumsum(1))
+        result.aux = {"more": x.flip(1)}
+        return result
+
+    verdict = ap.check_model(model, torch.randn(1, 6, 3))
+    assert verdict.details["unchecked"] == [".aux"]
+    with pytest.warns(UserWarning, match=r"output\.aux"):
+        ap.assert_causal(model, torch.randn(1, 6, 3))
+
+
+def test_an_attribute_that_is_one_of_the_outputs_is_no_other():
+    def model(x):
+        result = Pairs([x.cumsum(1)])
+        result.last = result[0]
+        return result
+
+    assert ap.check_model(model, torch.randn(1, 6, 3)).details["unchecked"] == []
