@@ -146,7 +146,8 @@ def choose(
         if not set(group) & set(fitting):
             raise _disagreement({p: found[p] for p in group}, axis, boundary, given)
     paths = [p for p in fitting if any(p in group for group in groups)]
-    if chosen is None and len(paths) > 1 and boundary.queries == boundary.n:
+    lone = all(axis in (-1, found[p].dim() - 1) for p in paths)  # one number a place: perhaps a pooled vector
+    if chosen is None and (len(paths) > 1 or lone) and boundary.queries == boundary.n:
         paths = [p for p in paths if p not in _by_chance(found, paths, axis, boundary.n, shorter)]
     return _laid_out(found, axis, paths, concealed(result))
 
@@ -161,19 +162,29 @@ def _by_chance(
     """Which of the outputs have n places along the axis, but not for positions; ModelError where that is unclear."""
     less = dict(shorter(False) or {})
     kept = [p for p in with_places(less, axis, n) if p in paths]
-    if not kept or not set(with_places(less, axis, n - 1)) & set(paths):
+    if not kept:
         return []
+    if not set(with_places(less, axis, n - 1)) & set(paths):  # padded to a fixed length, or vectors of n features
+        vector = next((p for p in kept if less[p].shape == found[p].shape and axis in (-1, less[p].dim() - 1)), None)
+        if vector is None:
+            return []
+        raise _unclear(vector, axis, n)
     fewer = dict(shorter(True) or {})
     for path in kept:
         positions_elsewhere = less[path].shape != found[path].shape
         if not positions_elsewhere and path not in with_places(fewer, axis, n - 1):
-            raise ModelError(
-                f"output{path}",
-                f"has {n} places along axis {axis} for {n - 1} positions, too, so that they may be no queries",
-                "choose the outputs to check with outputs=",
-                mentions=("outputs",),
-            )
+            raise _unclear(path, axis, n)
     return kept
+
+
+def _unclear(path: str, axis: int, n: int) -> ModelError:
+    """Why nobody can tell whether an output's places are queries."""
+    return ModelError(
+        f"output{path}",
+        f"has {n} places along axis {axis} for {n - 1} positions, too, so that they may be no queries",
+        "choose the outputs to check with outputs=",
+        mentions=("outputs",),
+    )
 
 
 def concealed(result: Any) -> list[str]:

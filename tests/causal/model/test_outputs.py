@@ -243,3 +243,12 @@ def test_an_attribute_that_is_one_of_the_outputs_is_no_other():
         return result
 
     assert ap.check_model(model, torch.randn(1, 6, 3)).details["unchecked"] == []
+
+
+@pytest.mark.parametrize("pooled", [lambda x: x.mean(1), lambda x: [y.cumsum(0) for y in x.unbind(1)]])
+def test_a_vector_of_as_many_features_as_positions_is_not_taken_for_queries(pooled):
+    square = x(n=4, d=4)
+    with pytest.raises(ValueError, match="has 4 places along axis 1 for 3 positions, too"):
+        ap.check_model(pooled, square)
+    assert ap.check_model(lambda x: x.mean(1), square, outputs=0).status.name == "REFUTED"
+    assert ap.check_model(lambda x: x.cumsum(1)[..., 0], square).status.name == "PROVED"
