@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..ownership import is_own_file
 from .changes import NUMBERS
-from .reachable import is_own_class, is_own_file, names_in
+from .reachable import is_own_class, names_in
 from .restore import attributes
 
 if TYPE_CHECKING:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import gc
 import sys
-import sysconfig
 import threading
 import types
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ..ownership import is_own_file
 
 MOST = 200_000  # objects that are looked into, the nearest first
 ATOMS = frozenset({str, bytes, int, float, complex, bool, type(None), range, slice, type(...), types.CodeType})
@@ -106,12 +105,3 @@ def is_own_class(kind: type) -> bool:
     """Whether a class is no library's."""
     module = sys.modules.get(kind.__module__)
     return kind.__module__ == "__main__" or is_own_file(getattr(module, "__file__", None))
-
-
-@cache
-def is_own_file(file: str | None) -> bool:
-    """Whether a file of code is the user's own, no library's."""
-    if file is None or file.startswith("<frozen"):
-        return False
-    library = tuple(filter(None, (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))))
-    return not {"site-packages", "dist-packages"} & set(Path(file).parts) and not file.startswith(library)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ownership import is_own_file
 from .dense import dense
-from .reachable import is_closed, is_own_class, is_own_file, names_in
+from .reachable import is_closed, is_own_class, names_in
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,15 +14,14 @@ import functools
 import importlib.util
 import os
 import sys
-import sysconfig
 import threading
 import types
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ownership import is_own_file
 from .beforehand import is_fitted, numbers_in
 from .files import Files
 from .frames import library_of
@@ -232,7 +231,7 @@ def _imported_within(f: types.FunctionType) -> Iterator[types.ModuleType]:
         for path in filter(None, (name, f"{package}.{name}" if package else "")):
             try:
                 spec = importlib.util.find_spec(path)
-                if spec is not None and spec.origin and _is_own_file(spec.origin):
+                if spec is not None and spec.origin and is_own_file(spec.origin):
                     yield importlib.import_module(path)
             except Exception:  # it says so itself where it is called
                 continue
@@ -314,15 +313,7 @@ def _is_ours(value: Any) -> bool:
     elif isinstance(value, type):
         module = sys.modules.get(value.__module__)
         file = getattr(module, "__file__", None) if module is not None else None
-        return value.__module__ == "__main__" or (file is not None and _is_own_file(file))
+        return value.__module__ == "__main__" or (file is not None and is_own_file(file))
     else:
         return not isinstance(value, CONTAINERS) and _is_ours(type(value))
-    return file is not None and _is_own_file(file)
-
-
-@functools.cache
-def _is_own_file(file: str) -> bool:
-    path = Path(file)
-    foreign = {"site-packages", "dist-packages"} & set(path.parts)
-    library = (sysconfig.get_path("stdlib"), str(Path(__file__).parent))
-    return not foreign and not str(path).startswith(library) and not file.startswith("<frozen")
+    return file is not None and is_own_file(file)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....libraries import missing
+from ...ownership import is_own_file
 from ..modules import modules_of
-from ..reachable import is_own_file
 from .chance import followed
 from .domain import FIXED, ranked, uniform
 from .location import Places

@@ -182,3 +182,26 @@ def test_what_other_inputs_must_keep_is_printed():
     verdict = ap.check_model(model, torch.randn(1, N, 2), hidden, torch.randn(1, N, 2))
     assert verdict.status.name == "PROVED"
     assert "the other inputs of whole numbers and truth values keep the values given" in verdict.assumptions
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x, p: x[:, p.long()],
+        lambda x, p: x.index_select(1, p.long()),
+        lambda x, p: x.take_along_dim(p.long().view(1, -1, 1), 1),
+        lambda x, p: x[:, p >= 0],
+        lambda x, p: torch.zeros_like(x).index_copy(1, p.long(), x),
+    ],
+)
+def test_reading_at_an_index_made_of_a_parameter_rests_on_its_values(read):
+    class Read(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.p = nn.Parameter(torch.arange(8.0))
+
+        def forward(self, x):
+            return read(x, self.p).cumsum(1)
+
+    verdict = ap.check_model(Read(), torch.randn(1, 8, 3))
+    assert [c.text for c in verdict.conditions] == ["parameters keep their stored values: p"], verdict
