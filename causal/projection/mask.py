@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .entries import Entries, like, read, read_pair
-from .support import NEVER, NOTHING, Support, chunks, rank_of, supports
+from .support import BLOCK, NEVER, NOTHING, Support, chunks, rank_of, supports
 from .visible import SafeMask, Visible, boundary_of, read_visible, visible_to
 
 if TYPE_CHECKING:
@@ -84,6 +84,11 @@ def _cleared(F: ArrayLike, entries: Entries, seen_by: Visible, boundary: Boundar
     if isinstance(F, Entries):
         F = entries.data.T if positions_first else entries.data
     F = F if compat.is_array_api_obj(F) else np.asarray(F)
+    if isinstance(F, np.ndarray) and boundary.is_chain and boundary.available is not None:
+        out = np.empty_like(F)
+        slots_first = (F.T, out.T) if positions_first else (F, out)
+        _clear(*slots_first, boundary.available, _least_horizon(seen_by, boundary))
+        return out
     xp = compat.array_namespace(F)
     place = {} if compat.is_dask_array(F) else {"device": compat.device(F)}
     keep: Any
@@ -94,12 +99,44 @@ def _cleared(F: ArrayLike, entries: Entries, seen_by: Visible, boundary: Boundar
     else:
         matrix = _keep_matrix(seen_by, boundary, entries.shape)
         keep = xp.asarray(matrix.T if positions_first else matrix, **place)
-    return xp.where(keep, F, xp.zeros_like(F))
+    return xp.where(keep, F, xp.zeros((), dtype=F.dtype, **place))
+
+
+def _clear(x: np.ndarray, out: np.ndarray, rank: np.ndarray, limit: np.ndarray) -> None:
+    """x (r, n) into `out`, 0 where the position's rank exceeds the slot's limit; no mask of that shape is formed."""
+    r, n = x.shape
+    across = abs(x.strides[0]) < abs(x.strides[1])
+    height = min(r, BLOCK) if across else 1
+    width = max(1, BLOCK // max(1, height))
+    if bool((rank[1:] >= rank[:-1]).all()):
+        until = np.searchsorted(rank, limit, side="right")
+        for s in range(0 if across else r):
+            out[s, : until[s]], out[s, until[s] :] = x[s, : until[s]], 0
+        kind = np.dtype(f"u{x.itemsize}")  # as whole numbers: x & 0 is 0, whatever the sign of x
+        every, none = ~kind.type(0), kind.type(0)
+        for a in range(0, n if across else 0, width):
+            here, kept = out[:, a : a + width], np.where(until > a, every, none)[:, None]
+            np.bitwise_and(x[:, a : a + width].view(kind), kept, out=here.view(kind))
+            for s in np.flatnonzero((a < until) & (until < a + width)).tolist():
+                here[s, until[s] - a :] = 0
+        return
+    for s in range(0, r, max(1, height)):
+        for a in range(0, n, width):
+            here = out[s : s + height, a : a + width]
+            here[:] = x[s : s + height, a : a + width]
+            np.copyto(here, 0, where=rank[None, a : a + width] > limit[s : s + height, None])
 
 
 def _least_horizon(seen_by: Visible, boundary: Boundary) -> np.ndarray:
     """For each slot the smallest horizon of a query that sees it (NEVER when none does)."""
     assert boundary.horizon is not None
+    if seen_by.rule is not None and seen_by.rule.boundary.is_chain:
+        # A rule shows a slot to the queries of late horizon: the least of theirs here, whatever their order here.
+        shown_from = seen_by.rule.boundary.horizon
+        assert shown_from is not None
+        order = np.argsort(shown_from, kind="stable")
+        least = np.minimum.accumulate(np.append(boundary.horizon[order], NEVER)[::-1])[::-1]
+        return np.asarray(least[np.searchsorted(shown_from[order], seen_by.rule.highest)])
     least = np.full(seen_by.slots, NEVER)
     for queries in chunks(seen_by.queries, seen_by.slots):
         shown = np.where(seen_by.sees(queries), boundary.horizon[queries][:, None], NEVER)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 16  # elements: 256 KiB of float32, which a second-level cache holds
 FOLD = 1 << 12  # elements that one step of a reduction over rows takes: a first-level cache holds the running result
+TOP = 64  # positions of extreme rank that are looked at first
 NOTHING = np.iinfo(np.int64).min  # the highest rank of a slot that reads nothing
 NEVER = np.iinfo(np.int64).max
 
@@ -161,16 +162,26 @@ def _first(row: np.ndarray) -> int:
 
 
 def _ranks(x: np.ndarray, occupied: np.ndarray, edges: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Extreme ranks of each slot's support, skipping blocks that cannot move them."""
-    r = len(x)
-    lowest, highest = np.full(r, NEVER), np.full(r, NOTHING)
-    for b, start in enumerate(edges[:-1]):
-        here = rank[start : edges[b + 1]]
-        moved = np.flatnonzero(occupied[:, b] & ((lowest > here.min()) | (highest < here.max())))
-        for s in moved:
-            read = here[x[s, start : edges[b + 1]] != 0]
-            lowest[s], highest[s] = min(lowest[s], read.min()), max(highest[s], read.max())
-    return lowest, highest
+    """Extreme ranks of each slot's support."""
+    lowest = _highest_rank(x, occupied, edges, -rank)
+    return np.where(lowest == NOTHING, NEVER, -lowest), _highest_rank(x, occupied, edges, rank)
+
+
+def _highest_rank(x: np.ndarray, occupied: np.ndarray, edges: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """The highest rank of each slot's support: among the highest of all, else in the blocks that can still raise it."""
+    top = np.argpartition(rank, -TOP)[-TOP:] if len(rank) > TOP else np.arange(len(rank))
+    highest = np.where(x[:, top] != 0, rank[top], NOTHING).max(axis=1, initial=NOTHING)
+    sought = highest == NOTHING
+    if not sought.any():
+        return np.asarray(highest)
+    most = np.maximum.reduceat(rank, edges[:-1])
+    for b in np.argsort(-most, kind="stable").tolist():
+        here = rank[edges[b] : edges[b + 1]]
+        for s in np.flatnonzero(sought & occupied[:, b] & (highest < most[b])).tolist():
+            row = x[s, edges[b] : edges[b + 1]]
+            first, past = _first(row), _last(row) + 1
+            highest[s] = max(highest[s], here[first:past][row[first:past] != 0].max())
+    return np.asarray(highest)
 
 
 def _scan_objects(x: np.ndarray, rank: np.ndarray | None) -> Scan:

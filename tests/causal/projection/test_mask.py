@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from attnproof import Boundary, SafeMask, check_projection, largest_safe_mask, nearest_safe_projection
+from attnproof.causal.projection import mask as mask_room
 from heads import cases, grids
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,6 +122,24 @@ def test_the_nearest_projection_is_safe_and_keeps_all_it_can(case):
         back[s, j] = F[s, j]
         again = check_projection(back, layout="slots-first", visible=sees, boundary=boundary)
         assert again.status.name != "PROVED"
+
+
+@given(cases(), st.sampled_from([1, 4, 7, 1 << 16]), st.booleans(), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_a_rule_clears_what_its_table_clears_in_either_layout(case, block, slots_first, other_boundary):
+    E, F, boundary, _ = case
+    ruled_by = (
+        Boundary.prefix(boundary.n, boundary.queries) if other_boundary and boundary.queries <= boundary.n else boundary
+    )
+    mask = largest_safe_mask(E, layout="slots-first", boundary=ruled_by)
+    allowed, table = boundary.to_array(), mask.to_array()
+    seen_and_forbidden = (table[:, :, None] & ~allowed[:, None, :]).any(axis=0)
+    given_array, layout = (F, "slots-first") if slots_first else (np.ascontiguousarray(F.T), "positions-first")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mask_room, "BLOCK", block)
+        for visible in (mask, table):
+            near = nearest_safe_projection(given_array, layout=layout, visible=visible, boundary=boundary)
+            assert np.array_equal(near if slots_first else near.T, np.where(seen_and_forbidden, 0, F))
 
 
 @given(grids(2, 3, [Fraction(0), Fraction(1, 3)]))
