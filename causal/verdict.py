@@ -7,7 +7,7 @@ rounding can break, `REFUTED` comes with a witness that replays, `UNDECIDED` say
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
@@ -135,6 +135,29 @@ class LeakBound:
 
     values: float
     keys: float
+
+    @classmethod
+    def later(cls, compute: Callable[[], LeakBound]) -> LeakBound:
+        """A bound that is computed when it is first looked at: it can cost more than the verdict.
+
+        >>> LeakBound.later(lambda: LeakBound(1.0, 0.0)) == LeakBound(1.0, 0.0)
+        True
+        """
+        bound = object.__new__(cls)
+        bound.__dict__["compute"] = compute
+        return bound
+
+    def __getattr__(self, name: str) -> Any:
+        compute = self.__dict__.pop("compute", None) if name in ("values", "keys") else None
+        if compute is not None:
+            found = compute()
+            self.__dict__.update(values=found.values, keys=found.keys)
+        if name not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self.__dict__[name]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LeakBound, (self.values, self.keys)
 
 
 @dataclass(frozen=True)

@@ -49,30 +49,40 @@ class Columns:
     @cached_property
     def bits(self) -> int:
         """The number of bits that the integers of a column need at most."""
-        most = 0
+        if not self.is_float:
+            return max((abs(int(x)).bit_length() for x in self.block.ravel()), default=0)
+        return int(self._extents[0].max(initial=0))
+
+    @property
+    def units(self) -> np.ndarray:
+        """For floats the exponent of the power of two of which all entries of a column are multiples."""
+        return self._extents[1]
+
+    @cached_property
+    def _extents(self) -> tuple[np.ndarray, np.ndarray]:
+        """For floats how many bits each column needs, and the exponent of its last one; (0, 0) for a zero column."""
+        needed, units = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
         for columns in self.strips(np.arange(self.count)):
-            part = self.block[:, columns]
-            if not self.is_float:
-                most = max([most, *(abs(int(x)).bit_length() for x in part.ravel())])
-                continue
-            mantissa, exponent = _split(part)
-            lowest = exponent + np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1
-            size = np.frexp(np.abs(mantissa).astype(np.float64))[1] + exponent
+            mantissa, exponent = _split(self.block[:, columns])
             used = mantissa != 0
-            top = np.where(used, size, -(1 << 20)).max(axis=0, initial=-(1 << 20))
-            low = np.where(used, lowest, 1 << 20).min(axis=0, initial=1 << 20)
-            most = max(most, int((top - low).max(initial=0)))
-        return most
+            ends = np.frexp((mantissa & -mantissa).astype(np.float64))[1] + exponent  # of the last bit
+            low = np.where(used, ends - 1, 1 << 20).min(axis=0, initial=1 << 20)
+            top = np.where(used, exponent + 53, -(1 << 20)).max(axis=0, initial=-(1 << 20))  # a mantissa has 53 bits
+            some = used.any(axis=0)
+            needed[columns], units[columns] = np.where(some, top - low, 0), np.where(some, low, 0)
+        return needed, units
 
     def residues(self, p: int, columns: np.ndarray) -> np.ndarray:
         """The chosen columns modulo a prime p < 2³¹, int64 (k, len(columns)); floats have residues, 2 being a unit."""
         part = self.block[:, columns]
         if not self.is_float:
             return np.array([int(x) % p for x in part.ravel()], np.int64).reshape(part.shape)
+        if self.bits <= 53:  # each column a whole number of its own unit, which floats and int64 hold
+            return modulo(np.ldexp(part.astype(np.float64), -self.units[columns]).astype(np.int64), p)
         mantissa, exponent = _split(part)
         least, most = (int(exponent.min()), int(exponent.max())) if exponent.size else (0, 0)
         powers = np.array([pow(2, e, p) for e in range(least, most + 1)], np.int64)
-        return np.asarray((mantissa % p) * powers[exponent - least] % p)
+        return modulo(modulo(mantissa, p) * powers[exponent - least], p)
 
     @cached_property
     def constant(self) -> np.ndarray:
@@ -107,6 +117,17 @@ def row_labels(block: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
             alike.append((s, label))
         labels.append(label)
     return np.array(labels, np.int64)
+
+
+def modulo(x: np.ndarray, p: int) -> np.ndarray:
+    """`x % p` of int64, in a fraction of the time: NumPy divides by a fixed number without dividing.
+
+    >>> modulo(np.array([-1, 7]), 5).tolist()
+    [4, 2]
+    """
+    whole = x // p
+    whole *= p
+    return np.subtract(x, whole, out=whole)
 
 
 def _split(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

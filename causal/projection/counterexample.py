@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .witness import ProjectionWitness
+from .witness import ProjectionWitness, by_exponent, whole_numbers
 
 if TYPE_CHECKING:
     from .entries import Entries
@@ -122,20 +122,14 @@ def keys_witness(
 
 def _moves(before: list[Fraction], after: list[Fraction], carried: Column) -> bool:
     """Whether Σ f_s e^{z_s} / Σ e^{z_s} differs between two lists of scores."""
-    coefficients: dict[Fraction, Fraction] = {}
-    for z, f in _collected(before, carried):
-        for w, g in _collected(after, carried):
+    (z, w), _ = whole_numbers(before, after)
+    (amounts,), _ = whole_numbers(carried)
+    coefficients: dict[int, int] = {}
+    for x, (count, total) in by_exponent(z, amounts).items():
+        for y, (other, taken) in by_exponent(w, amounts).items():
             # Σ over the slots with these scores of (F[s, i] − F[u, i]), from counts and sums alone.
-            coefficients[z + w] = coefficients.get(z + w, Fraction(0)) + f[1] * g[0] - f[0] * g[1]
+            coefficients[x + y] = coefficients.get(x + y, 0) + total * other - count * taken
     return any(coefficients.values())
-
-
-def _collected(scores: list[Fraction], carried: Column) -> list[tuple[Fraction, tuple[int, Fraction]]]:
-    found: dict[Fraction, tuple[int, Fraction]] = {}
-    for z, f in zip(scores, carried, strict=True):
-        count, total = found.get(z, (0, Fraction(0)))
-        found[z] = (count + 1, total + f)
-    return list(found.items())
 
 
 def telling_columns(part: np.ndarray, bias: np.ndarray | None) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .witness import ProjectionWitness
 
 SHOWN = 1 << 16  # entries up to which a verdict keeps the whole pattern, for its picture
+LATER = 1 << 22  # entries up to which a bound on the leak keeps a copy of what it is computed from
 HASHED = 1 << 24  # bytes up to which the entries themselves are hashed
 
 FINITE = "all inputs are finite and nothing overflows on the way (0 · ∞ is NaN)"
@@ -88,6 +90,28 @@ class Reading:
         scan = self.scans[1]
         return len(question.slots) == 1 or not (scan.low[question.slots].any() or scan.high[question.slots].any())
 
+    def bound(self, every_entry: bool) -> LeakBound:
+        """How large a leak can be (T19); where that takes a while and was not asked for, it waits to be looked at."""
+
+        def compute(of: Reading) -> LeakBound:
+            return leak_bound(of.widening(), of.keys, of.values, of.scans, every_entry)
+
+        if (
+            every_entry
+            or max(math.prod(self.values.shape), self.sees.size) > LATER
+            or not self.values.where == self.keys.where == "host"
+        ):
+            return compute(self)
+        kept = self._kept()
+        return LeakBound.later(lambda: compute(kept))
+
+    def _kept(self) -> Reading:
+        """The same reading of copies, which stay what they are when the caller writes to the arrays."""
+        values = replace(self.values, data=self.values.data.copy())
+        keys = values if self.keys is self.values else replace(self.keys, data=self.keys.data.copy())
+        sees = self.sees if self.sees.mask is None else replace(self.sees, mask=self.sees.mask.copy())
+        return replace(self, values=values, keys=keys, sees=sees)
+
     def leak(self, question: Question) -> ProjectionWitness | None:
         """T11 for one question."""
         from .leak import find_leak
@@ -113,7 +137,7 @@ def judge(reading: Reading, base: Verdict, tolerance: float) -> Verdict:
     start = time.perf_counter()
     answers = _ask(reading)
     seconds = time.perf_counter() - start
-    bound = leak_bound(reading.widening(), reading.keys, reading.values, reading.scans, every_entry=tolerance > 0)
+    bound = reading.bound(every_entry=tolerance > 0)
     base = replace(base, leak_bound=bound)
     if answers.witness is not None:
         return _refuted(base, answers.witness, bound, tolerance, seconds)

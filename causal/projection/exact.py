@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .columns import Columns, enough_primes, per_strip
+from .columns import Columns, enough_primes, modulo, per_strip
 from .entries import Entries
 from .support import NEVER
 
@@ -124,7 +124,7 @@ def values_leak(question: Question, E: Columns, F: Columns) -> Leak | None:
     else:
         for p in enough_primes(F.bits + len(labels).bit_length()):
             for strip in F.strips(columns):
-                sums = np.add.reduceat(F.residues(p, strip)[order], starts, axis=0) % p
+                sums = modulo(np.add.reduceat(F.residues(p, strip)[order], starts, axis=0), p)
                 broken[strip] |= (sums != 0).any(axis=0)
             columns = columns[~broken[columns]]
             if not len(columns):
@@ -178,10 +178,11 @@ def _pivots(columns: Columns, order: np.ndarray, p: int) -> tuple[np.ndarray, np
         if kept.shape[1] == k - 1:
             break  # centred columns have rank at most k − 1
         new = columns.residues(p, strip)
-        new = (new - new[:1]) % p
+        new = modulo(new - new[:1], p)
         left = np.flatnonzero(_outside(kept, new, p))
         while len(left) and kept.shape[1] < k - 1:
-            few, left = left[: 2 * k], left[2 * k :]
+            count = max(32, 2 * kept.shape[1])  # few at first: the rank is often far below the number of slots
+            few, left = left[:count], left[count:]
             both, names = np.hstack([kept, new[:, few]]), np.concatenate([chosen, strip[few]])
             pivots = _echelon(both, p)[1]
             chosen, kept = names[pivots], both[:, pivots]
@@ -225,7 +226,7 @@ def _product(a: np.ndarray, x: np.ndarray, p: int) -> np.ndarray:
     floats, total = x.astype(np.float64), np.zeros((len(a), x.shape[1]), np.int64)
     for shift in reversed(range(0, 31, width)):
         part = (a >> shift) & ((1 << width) - 1)
-        total = ((total << width) + (part.astype(np.float64) @ floats).astype(np.int64)) % p
+        total = modulo((total << width) + (part.astype(np.float64) @ floats).astype(np.int64), p)
     return total
 
 
@@ -234,11 +235,11 @@ def pair_classes(bases: Iterator[Basis], first: np.ndarray, second: np.ndarray) 
     labels = np.zeros(len(first), np.int64)
     for b in bases:
         table = np.hstack([b.keys, b.extra])
-        sums = (table[first] + table[second]) % b.p
+        sums = modulo(table[first] + table[second], b.p)
         # A random linear form separates almost everything; what it leaves together is compared in full.
         weights = np.random.default_rng(b.p).integers(0, b.p, (1, table.shape[1]))
-        form = (table * weights % b.p).sum(axis=1) % b.p
-        keys = (form[first] + form[second]) % b.p
+        form = modulo(modulo(table * weights, b.p).sum(axis=1), b.p)
+        keys = modulo(form[first] + form[second], b.p)
         order = np.lexsort((keys, labels))
         a, c = order[:-1], order[1:]
         close = (labels[a] == labels[c]) & (keys[a] == keys[c])
@@ -272,7 +273,7 @@ def keys_leak(question: Question, E: Columns, F: Columns, thresholds: np.ndarray
     alone = sizes[labels] == 1
     order = np.argsort(labels, kind="stable")
     together = order[~alone[order]]
-    for b in bases(E.bits + F.bits + 2 + len(first).bit_length()):
+    for b in bases(E.bits + F.bits + 2 + int(sizes.max(initial=1)).bit_length()):  # a class sums so many products
         # An index of thresholds turns "rank_i ≤ d < rank_j for some d" into a comparison.
         late, soon = (np.searchsorted(thresholds, question.rank[x], side="left") for x in (b.j, b.i))
         found = _single_pairs(b, first[alone], second[alone], late, soon)
@@ -321,11 +322,12 @@ def _classes_of_pairs(
     for start in range(0, len(first), step):
         stop = min(len(first), start + step)
         s, u, label = first[start:stop], second[start:stop], labels[start:stop]
-        product = ((keys[s] - keys[u]) % b.p)[:, :, None] * ((values[s] - values[u]) % b.p)[:, None, :] % b.p
+        # Differences of residues are below 2³¹ in size, so their products fit; so do sums of 2³¹ residues.
+        product = modulo((keys[s] - keys[u])[:, :, None] * (values[s] - values[u])[:, None, :], b.p)
         cuts = np.flatnonzero(np.diff(label, prepend=label[0] - 1))
-        sums = np.add.reduceat(product, cuts, axis=0) % b.p
+        sums = modulo(np.add.reduceat(product, cuts, axis=0), b.p)
         if start and labels[start - 1] == label[0]:
-            sums[0] = (sums[0] + carried) % b.p
+            sums[0] = modulo(sums[0] + carried, b.p)
         unfinished = stop < len(first) and labels[stop] == label[-1]
         carried = sums[-1]
         leaks = (sums[: len(sums) - unfinished] != 0) & open_pairs[None]

@@ -93,8 +93,10 @@ class Distances:
             self._apart = _zeros(self._entries, (len(known), len(known)))
         self._slots, self._done = known, positions
         for block in _strips(self._entries, known, new, max(1, BLOCK // len(known))):  # each is read for every row
+            room = np.empty_like(block)
             for s in range(len(known) - 1):
-                self._apart[s, s + 1 :] += np.abs(block[s + 1 :] - block[s]).sum(axis=1)
+                apart = np.subtract(block[s + 1 :], block[s], out=room[s + 1 :])
+                self._apart[s, s + 1 :] += np.abs(apart, out=apart).sum(axis=1)
         among = np.searchsorted(known, slots)
         return self._apart[np.ix_(among, among)].max(initial=0)
 

@@ -118,6 +118,11 @@ class Visible:
     bias: np.ndarray | None = None
     rule: Support | None = None
 
+    @property
+    def size(self) -> int:
+        """How many entries of a mask are held."""
+        return 0 if self.mask is None else self.mask.size
+
     def sees(self, queries: np.ndarray) -> np.ndarray:
         """Boolean (len(queries), r)."""
         if self.mask is not None:

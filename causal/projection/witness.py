@@ -113,10 +113,10 @@ class ProjectionWitness(Witness):
         return _combined((Fraction(0),) * len(self.slots), self.F, {j: v[side] for j, v in self.values.items()})
 
     def _exact_output(self, side: int) -> Fraction | Ratio:
-        (scores,), shared = _whole(self._scores(side))
-        (amounts,), unit = _whole(self._amounts(side))
+        (scores,), shared = whole_numbers(self._scores(side))
+        (amounts,), unit = whole_numbers(self._amounts(side))
         top = max(scores)
-        collected = sorted(_by_exponent(scores, amounts).items())
+        collected = sorted(by_exponent(scores, amounts).items())
         ratio = Ratio(
             tuple((Fraction(z - top, shared), Fraction(total, unit)) for z, (_, total) in collected if total),
             tuple((Fraction(z - top, shared), Fraction(count)) for z, (count, _) in collected),
@@ -144,11 +144,11 @@ class ProjectionWitness(Witness):
 
     def differs(self) -> bool:
         """Whether the exact outputs differ: some collected coefficient of the difference's numerator is not zero."""
-        (z, w), _ = _whole(self._scores(0), self._scores(1))
-        (a, b), _ = _whole(self._amounts(0), self._amounts(1))
+        (z, w), _ = whole_numbers(self._scores(0), self._scores(1))
+        (a, b), _ = whole_numbers(self._amounts(0), self._amounts(1))
         coefficients: dict[int, int] = {}
-        for x, (count, amount) in _by_exponent(z, a).items():
-            for y, (other, taken) in _by_exponent(w, b).items():
+        for x, (count, amount) in by_exponent(z, a).items():
+            for y, (other, taken) in by_exponent(w, b).items():
                 # Σ (a_s − a'_u) over the slots s with exponent x before and u with exponent y after
                 coefficients[x + y] = coefficients.get(x + y, 0) + amount * other - count * taken
         return any(coefficients.values())
@@ -241,13 +241,13 @@ def _combined(
     return total
 
 
-def _whole(*lists: list[Fraction]) -> tuple[list[list[int]], int]:
+def whole_numbers(*lists: Sequence[Fraction]) -> tuple[list[list[int]], int]:
     """The lists times their common denominator, and that denominator."""
     factor = lcm(*(v.denominator for numbers in lists for v in numbers))
     return [[v.numerator * (factor // v.denominator) for v in numbers] for numbers in lists], factor
 
 
-def _by_exponent(exponents: list[int], amounts: list[int]) -> dict[int, tuple[int, int]]:
+def by_exponent(exponents: list[int], amounts: list[int]) -> dict[int, tuple[int, int]]:
     """How many slots have each exponent, and the sum of their amounts."""
     found: dict[int, tuple[int, int]] = {}
     for x, a in zip(exponents, amounts, strict=True):

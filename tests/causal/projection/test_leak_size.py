@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 
 import mpmath
@@ -9,7 +10,8 @@ import numpy as np
 import oracle
 import pytest
 from attnproof import Boundary, check_projection
-from attnproof.causal.projection import leak_size
+from attnproof.causal.projection import decide, leak_size
+from attnproof.causal.verdict import LeakBound
 from heads import cases, fractions, heads, one_query
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -147,6 +149,7 @@ def test_masks_that_share_their_rows_share_one_table(monkeypatch):
     visible = np.arange(40)[:, None] // 2 >= np.arange(16)
     monkeypatch.setattr(leak_size, "MOST_PAIRS", 16 * 16 * 40)
     shared = check_projection(F, visible=visible).leak_bound
+    assert shared.keys  # computed here
     monkeypatch.setattr(leak_size, "MOST_PAIRS", 1 << 28)
     assert shared == check_projection(F, visible=visible).leak_bound
     exact = by_definition(F, F, visible, Boundary.prefix(40))
@@ -158,3 +161,31 @@ def test_a_quarter_of_a_tiny_number_is_not_zero():
     E, F = np.array([[0, 0], [0, 5e-324]]), np.array([[1.0, 0], [1e30, 0]])
     bound = check_projection(F, E, layout="slots-first").leak_bound
     assert Fraction(bound.keys) >= Fraction(5e-324) * Fraction(1e30) / 4 > 0
+
+
+@pytest.mark.parametrize("exact_entries", [False, True])
+def test_a_bound_that_is_looked_at_later_is_that_of_what_was_checked(exact_entries):
+    F, E = np.random.default_rng(0).integers(1, 9, (2, 4, 9)).astype(object if exact_entries else float)
+    visible = np.ones((9, 4), bool)
+    visible[:, 3] = False
+    now, later = (check_projection(F, E, visible=visible) for _ in range(2))
+    expected = (now.leak_bound.values, now.leak_bound.keys)
+    F[:], E[:], visible[:] = 1, 1, True
+    assert pickle.loads(pickle.dumps(later.leak_bound)) == LeakBound(*expected)
+    assert (later.leak_bound.values, later.leak_bound.keys) == expected
+    assert not hasattr(later.leak_bound, "other")
+
+
+def test_what_a_bound_costs_is_paid_by_who_looks(monkeypatch):
+    monkeypatch.setattr(decide, "leak_bound", lambda *a: calls.append(a) or LeakBound(1.0, 2.0))
+    calls = []
+    F = np.ones((2, 3))
+    verdict = check_projection(F)
+    assert not calls
+    assert str(verdict.leak_bound) == "LeakBound(values=1.0, keys=2.0)"
+    assert len(calls) == 1
+    check_projection(F, tolerance=0.5)  # asks for it
+    assert len(calls) == 2
+    monkeypatch.setattr(decide, "LATER", 5)
+    check_projection(F)  # would keep too much
+    assert len(calls) == 3
