@@ -5,7 +5,6 @@ Rows are named by the index, by time, or by nothing but their order; see `Aligne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,12 +62,12 @@ class Aligner:
         Raises TypeError or ValueError, one sentence each: no table, other columns than before, rows that cannot be
         aligned.
         """
-        names, columns, index = read_columns(result)
+        names, columns, index, single = read_columns(result)
         if not names and not self.names:
             raise ValueError("function returned no columns; return at least one")
         m = len(columns[0]) if columns else len(result)
         own = dict(zip(names, columns, strict=True))
-        if hasattr(result, "columns") or isinstance(result, Mapping):
+        if not single:
             columns = [*columns, _constant(", ".join(names) or "none", m)]
             names = [*names, SET_OF_COLUMNS]
         if self.names is None:

@@ -12,7 +12,14 @@ from .frames import library_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FittedBeforehand", "as_function"]
+__all__ = ["FittedBeforehand", "as_function", "call_with"]
+
+
+def call_with(function: Callable[..., Any], calling: str, given: Any) -> Any:
+    """A function's result, a lazy one made; `calling` says how it takes tables: "one", by "positions" or "keywords"."""
+    positions, names = {"one": ((given,), {}), "positions": (given, {}), "keywords": ((), given)}[calling]
+    result = function(*positions, **names)
+    return result.collect() if type(result).__name__ == "LazyFrame" else result
 
 
 def as_function(function: Any) -> Callable[[Any], Any]:

@@ -37,11 +37,15 @@ class Returned:
 
 
 class Columns(NamedTuple):
-    """The columns of a result as NumPy arrays, and the index of its rows (pandas only)."""
+    """The columns of a result as NumPy arrays, the index of its rows (pandas only), and whether it is a single series.
+
+    Another run may return a table with other columns, but no series in place of a table.
+    """
 
     names: list[str]
     columns: list[Array]
     index: Any = None
+    single: bool = False
 
 
 def read_columns(result: Any) -> Columns:
@@ -88,7 +92,7 @@ def _of_sequence(result: Sequence[Any]) -> Columns:
 
 def _of_array(result: Array) -> Columns:
     if result.ndim == 1:
-        return Columns(["y"], [result])
+        return Columns(["y"], [result], single=True)
     if result.ndim != 2:
         raise ValueError(f"function returned an array of shape {result.shape}; return rows, or rows by columns")
     return Columns([f"y{i}" for i in range(result.shape[1])], list(result.T))
@@ -96,7 +100,7 @@ def _of_array(result: Array) -> Columns:
 
 def _of_series(result: Any) -> Columns:
     name = str(result.name) if result.name not in (None, "") else "y"
-    return Columns([name], [_plain(result)], getattr(result, "index", None))
+    return Columns([name], [_plain(result)], getattr(result, "index", None), single=True)
 
 
 def _of_frame(result: Any) -> Columns:

@@ -112,8 +112,11 @@ def outside(runner: Runner) -> Iterator[str]:
     files = runner.state.files
     if files.read:
         yield f"function reads {listed(_named(files.read))}, which {_is(files.read)} neither cut nor replaced"
-    if files.appended:
-        yield f"function writes {listed(_named(files.appended))}, not put back between calls"
+    if files.left:
+        yield f"function writes {listed(_named(files.left))}, not put back between calls"
+    unseen = listed(runner.state.unseen_files)
+    if unseen:
+        yield f"function calls {unseen}, which tells nobody what file it writes; that is not put back between calls"
     alone = listed(runner.state.left_alone)
     if alone:
         yield f"function uses {alone}, which cannot be copied; what that keeps from call to call is not put back"

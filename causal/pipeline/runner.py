@@ -6,6 +6,7 @@ Each replay compares the rows that were settled at the cut with the same rows of
 from __future__ import annotations
 
 import contextvars
+import time
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from .alignment import Aligner, Unaligned
 from .comparison import Difference, compare_settled
 from .frames import shown_time
 from .fresh import Fresh
-from .functions import as_function
+from .functions import as_function, call_with
 from .mutation import spoilt
 from .outputs import SET_OF_COLUMNS, Returned
 from .replay import NUMBERS, TRUNCATION, Place, Replay, Rewrite, Trial
@@ -48,9 +49,11 @@ class Runner:
         self.aligner = Aligner(self.source, self.clock)
         self.calls, self.repeats = 0, 1
         self.everything = np.arange(self.source.n)
-        with Fresh(self._on_a_prefix) as fresh:
+        with Fresh(self.function, tables.how, tables.taken(self._middle)) as fresh:
+            began = time.monotonic()
             self._run_on_everything()
-            self.is_fresh = self._agrees(fresh.result())
+            self.state.put_back()
+            self.is_fresh = self._agrees(fresh.result(time.monotonic() - began))
 
     def _run_on_everything(self) -> None:
         given = self.tables.copies()
@@ -81,8 +84,7 @@ class Runner:
             with warnings.catch_warnings(), self.state.files.watched():
                 if self.calls > 1:  # what it says of replaced values is nobody's concern
                     warnings.simplefilter("ignore")
-                result = contextvars.copy_context().run(self.tables.call, self.function, given)
-                return result.collect() if type(result).__name__ == "LazyFrame" else result
+                return contextvars.copy_context().run(call_with, self.function, self.tables.how, given)
         except Exception as error:
             raise Refused(f"{type(error).__name__} ({error})") from error
 
@@ -101,12 +103,6 @@ class Runner:
     def _read_whole(self, result: Any) -> Returned:
         return self.aligner.read(result, self.everything, getattr(self.source.data, "index", None))
 
-    def _on_a_prefix(self) -> Any:
-        try:
-            return self.call(self.tables.taken(self._middle))
-        finally:
-            self.state.put_back()
-
     @property
     def _middle(self) -> int:
         return (self.clock.ranks - 1) // 2
@@ -122,7 +118,7 @@ class Runner:
         )
         try:
             there = _kept(self.aligner.read(fresh[0], rows, index))
-            here = self.aligner.read(self._on_a_prefix(), rows, index)
+            here = self.aligner.read(self.call(self.tables.taken(cut)), rows, index)
         except (Refused, Unaligned, ValueError, TypeError):
             return False
         difference = compare_settled(here, there, self.clock.ranks, self.rounding)

@@ -42,12 +42,6 @@ class Tables:
             return tuple(tables[i] for _, i in self.places)
         return {name: tables[i] for name, i in self.places}
 
-    def call(self, function: Any, given: Any) -> Any:
-        """The function on what `copies`, `taken` or `replaced` gave."""
-        if self.how == "one":
-            return function(given)
-        return function(*given) if self.how == "positions" else function(**given)
-
     def copies(self) -> Any:
         """Copies that a function may spoil."""
         return self._arranged([source.copy() for source in self.sources])
