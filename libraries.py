@@ -16,6 +16,7 @@ EXTRAS = {
     "pandas": "pipelines",
     "polars": "pipelines",
     "pyarrow": "pipelines",
+    "cloudpickle": "pipelines",
     "matplotlib": "plot",
     "transformers": "models",
     "tokenizers": "models",

@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .calendar import changes, edges, unusual_steps
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...aliases import Array
+    from .calendar import Recurring
     from .clock import Clock
     from .source import Source
 
-DAYS_TO_MONDAY = 3  # 1 January 1970, day 0, was a Thursday
 FEW_VALUES = 10  # of a flag
 RARE = 0.01  # share of the rows that have a value
 MOST_OF_A_KIND = 64
+MOST_COMPARED = 4096  # cuts of a stretch whose times are compared
 
 
 def all_cuts(clock: Clock) -> Array:
@@ -37,8 +40,8 @@ def special_cuts(sources: Sequence[Source], clocks: Sequence[Clock]) -> Array:
     a week, of a regular stretch of time, before a rare value. Groups, calendar and ties are those of the first table.
     """
     source, clock = sources[0], clocks[0]
-    groups = [] if source.groups is None else [clock.available[_changes(source.groups)]]
-    calendar, values = [*_calendar(clock), _steps(clock)], _values(sources, clocks)
+    groups = [] if source.groups is None else [clock.available[changes(source.groups)]]
+    calendar, values = [*edges(clock), unusual_steps(clock)], _values(sources, clocks)
     before = [_gaps(sources, clocks, last=True), *calendar, *values, *groups, _ties(clock)]
     kinds = [*before, *(v + 1 for v in values), _gaps(sources, clocks, last=False), *(found + 1 for found in calendar)]
     wanted = _in_turn([_from_the_middle(np.unique(kind)) for kind in kinds])
@@ -57,26 +60,6 @@ def _gaps(sources: Sequence[Source], clocks: Sequence[Clock], last: bool) -> Arr
     return _joined(found)
 
 
-def _calendar(clock: Clock) -> list[Array]:
-    """The ranks of the last rows of calendar periods, for each length of period that has some."""
-    if clock.instants is None or clock.instants.dtype.kind != "M":
-        return []
-    days = clock.instants.astype("datetime64[D]")
-    periods = {length: clock.instants.astype(f"datetime64[{length}]") for length in ("M", "D", "h", "Y")}
-    weeks = (days.astype(np.int64) + DAYS_TO_MONDAY) // 7
-    edges = [_changes(of) for of in (weeks, *periods.values())]
-    return [found for found in edges if 0 < len(found) < len(clock.instants) - 2]
-
-
-def _steps(clock: Clock) -> Array:
-    """The ranks before steps of time that are not the usual one, where these are rare."""
-    if clock.instants is None or clock.instants.dtype.kind not in "Mifu" or len(clock.instants) < 3:
-        return _joined([])
-    steps = np.diff(clock.instants)
-    unusual = np.flatnonzero(steps != np.sort(steps)[len(steps) // 2])
-    return unusual if len(unusual) < len(steps) / 2 else _joined([])
-
-
 def _values(sources: Sequence[Source], clocks: Sequence[Clock]) -> list[Array]:
     """The ranks before a change of a column that has few values (a flag), and before values that are rare in it."""
     flags, rare = [], []
@@ -87,7 +70,7 @@ def _values(sources: Sequence[Source], clocks: Sequence[Clock]) -> list[Array]:
                 continue
             counts = np.bincount(codes[codes >= 0], minlength=len(examples))
             if len(examples) <= FEW_VALUES:
-                flags.append(clock.available[_changes(codes)])
+                flags.append(clock.available[changes(codes)])
             seldom = (codes >= 0) & (counts[codes] <= max(1, source.n * RARE))
             rare.append(clock.available[np.flatnonzero(seldom)] - 1)
     return [_joined(flags), _joined(rare)]
@@ -99,11 +82,6 @@ def _ties(clock: Clock) -> Array:
         return _joined([])
     counts = np.bincount(clock.own, minlength=clock.ranks)
     return np.flatnonzero(counts > 1) if counts.max() > counts.min() else _joined([])
-
-
-def _changes(values: Array) -> Array:
-    """The last row before each change."""
-    return np.flatnonzero(values[1:] != values[:-1])
 
 
 def _from_the_middle(values: Array) -> Array:
@@ -120,16 +98,35 @@ def _in_turn(kinds: Sequence[Array]) -> Array:
     return np.array(list(dict.fromkeys(turns)), np.int64)
 
 
-def spread_cuts(clock: Clock, count: int, seed: int) -> Array:
-    """At most `count` cuts over the series: the first, the last, and a random one in each of equal stretches."""
+def spread_cuts(
+    clock: Clock, count: int, seed: int, kinds: Sequence[Recurring] = (), done: Sequence[int] = ()
+) -> Array:
+    """At most `count` cuts over the series: the first, the last, and one in each of equal stretches.
+
+    It is a random one there of those whose hour, weekday and other `kinds` of time the others and those `done` lack.
+    """
     every = all_cuts(clock)
     if count >= len(every):
         return every
     if count <= 2:
         return every[[-1, 0][:count]]
-    edges = np.linspace(1, len(every) - 1, count - 1).astype(int)
+    stretches = np.linspace(1, len(every) - 1, count - 1).astype(int)
     random = np.random.default_rng([seed, 1])
-    inside = [int(random.integers(a, max(b, a + 1))) for a, b in pairwise(edges)]
+    ranks = np.array([0, len(every) - 1, *done], np.int64).clip(0)
+    met = [np.bincount(kind.codes[ranks], minlength=len(every) + 2) for kind in kinds]  # how often each hour, … was met
+    inside = []
+    for a, b in pairwise(stretches):
+        stop = max(b, a + 1)
+        at = int(random.integers(a, stop))
+        if kinds:
+            start = max(a, min(at, stop - MOST_COMPARED))
+            among = np.roll(np.arange(start, min(stop, start + MOST_COMPARED)), start - at)
+            ranks = every[among].clip(0)
+            often = [of[kind.codes[ranks]] for of, kind in zip(met, kinds, strict=True)]
+            at = int(among[np.lexsort(often[::-1])[0]])
+            for of, kind in zip(met, kinds, strict=True):
+                of[kind.codes[max(0, every[at])]] += 1
+        inside.append(at)
     spread: Array = every[_in_order(np.array([0, len(every) - 1, *inside]))]
     return spread
 

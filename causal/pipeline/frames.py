@@ -61,6 +61,11 @@ def is_zoned(times: Any) -> bool:
     return getattr(kind, "tz", None) is not None or getattr(kind, "time_zone", None) is not None
 
 
+def holds_times(column: Any) -> bool:
+    """Whether a column is one of dates or times."""
+    return getattr(column.dtype, "kind", "") == "M" or str(column.dtype).startswith("Date")
+
+
 def shown_time(value: Any) -> str:
     """A time for a person: no trailing zeros of nanoseconds."""
     if isinstance(value, np.datetime64):

@@ -11,10 +11,13 @@ import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError
 from .budget import FOR_THE_REST, calls_allowed, calls_for_carriers
+from .calendar import recurring
 from .cuts import all_cuts, special_cuts, spread_cuts
 from .replay import TRUNCATION, Replay
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ...aliases import Array
     from .runner import Runner
 
@@ -64,15 +67,28 @@ def alternating(runner: Runner, cuts: Iterable[int]) -> list[Replay]:
     return found
 
 
+def spread(runner: Runner, calls: int, seed: int, done: Collection[int]) -> list[Replay]:
+    """Replays at cuts that are not `done`, spread over the series, as many as there are calls.
+
+    Where times recur there is one replay per cut, for so more of the hours, weekdays and times of day have one.
+    """
+    kinds = recurring(runner.tables.sources, runner.tables.clocks)
+    count = calls if kinds else len(done) + calls // 2
+    cuts = [cut for cut in spread_cuts(runner.clock, count, seed, kinds, list(done)).tolist() if cut not in done]
+    if not kinds:
+        return alternating(runner, cuts[: calls // 2])
+    ways = [(TRUNCATION, ""), *runner.tables.perturbations()]
+    return [Replay(cut, *ways[i % len(ways)]) for i, cut in enumerate(cuts[:calls])]
+
+
 def _within_budget(runner: Runner, most: int) -> Plan:
-    """Three replays at the most telling cuts, two at other telling ones and at some spread over the series."""
+    """Three replays at the most telling cuts, two at other telling ones, and some spread over the series."""
     reserve = calls_for_carriers(runner) + FOR_THE_REST
     calls = most - runner.calls - reserve
     special = special_cuts(runner.tables.sources, runner.tables.clocks)[: int(SPECIAL * calls) // 2].tolist()
     first = [Replay(cut, kind) for cut in special[:THREE_WAYS] for kind in (TRUNCATION, "high", "low")]
-    left = calls - len(first) - 2 * len(special[THREE_WAYS:])
-    spread = [cut for cut in spread_cuts(runner.clock, left // 2, runner.seed).tolist() if cut not in special]
-    return Plan((*first, *alternating(runner, [*special[THREE_WAYS:], *spread])), reserve, most)
+    first += alternating(runner, special[THREE_WAYS:])
+    return Plan((*first, *spread(runner, calls - len(first), runner.seed, special)), reserve, most)
 
 
 def _wanted(runner: Runner, cuts: int | str | Iterable[int]) -> list[int]:
@@ -84,7 +100,8 @@ def _wanted(runner: Runner, cuts: int | str | Iterable[int]) -> list[int]:
     if isinstance(cuts, (int, np.integer)):
         if isinstance(cuts, bool) or cuts < 1:
             raise ArgumentError("cuts", "is too few", "pass at least 1", cuts if isinstance(cuts, bool) else int(cuts))
-        return list(map(int, spread_cuts(runner.clock, int(cuts), runner.seed)))
+        kinds = recurring(runner.tables.sources, runner.tables.clocks)
+        return list(map(int, spread_cuts(runner.clock, int(cuts), runner.seed, kinds)))
     try:
         wanted = sorted({operator.index(cut) for cut in cuts})
     except TypeError:

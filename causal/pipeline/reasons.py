@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .beforehand import beforehand
+from .calendar import recurring
 from .cuts import all_cuts
 from .functions import FittedBeforehand
 from .outputs import SET_OF_COLUMNS
@@ -24,6 +25,7 @@ REMEDY = (
     "use trailing windows, fit statistics on the past only, label a bar when it closes, or declare a label in labels="
 )
 MOST_CUTS_SHOWN = 8
+TOLD = {"hour": "hours", "weekday": "weekdays", "time of day": "times of day"}
 
 
 def reasons_of(runner: Runner, searched: Searched, confirmed: Confirmed, leaks: bool) -> tuple[str, ...]:
@@ -31,6 +33,7 @@ def reasons_of(runner: Runner, searched: Searched, confirmed: Confirmed, leaks: 
     tried = _tried(runner, searched.cuts)
     return (
         tried if leaks else f"{tried}; that nothing was found there proves nothing for other cuts and other data",
+        *_uncut(runner, searched),
         *_spoilt_input(runner),
         *_failures(runner, searched),
         *_noise(runner, confirmed),
@@ -50,6 +53,19 @@ def _tried(runner: Runner, cuts: list[int]) -> str:
         return f"cut after every {clock.unit} but the last"
     first, last = map(clock.describe, cuts[:3]), map(clock.describe, cuts[-3:])
     return f"cut after {', '.join([*first, f'… {len(cuts) - 6} more …', *last])}"
+
+
+def _uncut(runner: Runner, searched: Searched) -> Iterator[str]:
+    """The hours, weekdays and times of day after which nothing was cut."""
+    missed = []
+    if not searched.every(runner.clock):
+        ranks = np.array(searched.cuts).clip(0)
+        for kind in recurring(runner.tables.sources, runner.tables.clocks):
+            several, met = int(kind.codes.max()) + 1, len(np.unique(kind.codes[ranks]))
+            if met < several and kind.name in TOLD:
+                missed.append(f"{several - met} of {several} {TOLD[kind.name]}")
+    if missed:
+        yield f"no cut falls in {', '.join(missed)}; a leak there only is not seen, unless cuts= asks for more"
 
 
 def _spoilt_input(runner: Runner) -> Iterator[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .budget import CALLS, FOR_REPETITION, calls_for_carriers
-from .cuts import all_cuts, spread_cuts
-from .plan import Cuts, Plan, alternating, plan_for, thorough
+from .cuts import all_cuts
+from .plan import Cuts, Plan, plan_for, spread, thorough
 from .processes import Progress, run_all
 from .reach import farther
 from .replay import TRUNCATION, Replay, Trial
@@ -92,11 +92,9 @@ def _calls_for_reach(runner: Runner, plan: Plan) -> int:
 
 def _further(runner: Runner, plan: Plan, trials: Sequence[Trial]) -> list[Replay]:
     """What the calls that were kept back are spent on when nothing was found: further cuts."""
-    more = spread_cuts(runner.clock, len(plan.cuts) + plan.reserve // 2, runner.seed + 1).tolist()
-    done = {trial.replay.cut for trial in trials}
     assert plan.calls is not None
-    extra = [cut for cut in more if cut not in done][: (plan.calls - runner.calls) // 2]
-    return alternating(runner, extra)
+    calls = plan.calls - runner.calls - FOR_REPETITION
+    return spread(runner, calls, runner.seed + 1, {trial.replay.cut for trial in trials})
 
 
 def _before_the_first(runner: Runner, trials: Sequence[Trial], labels: Collection[str]) -> list[Trial]:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import numpy as np
 
-from .frames import as_array, entry_text, objects
+from .frames import as_array, entry_text, holds_times, objects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,7 +154,7 @@ class Source:
         if self.times is None:
             found += [
                 f"column {name} holds times, but the rows are cut as they stand; pass time={name!r} to cut by it"
-                for name in [name for name in self.names if _holds_times(self.column(name))][:1]
+                for name in [name for name in self.names if holds_times(self.column(name))][:1]
             ]
         for name in self.names:
             empty = self.missing[name].all()
@@ -252,7 +252,3 @@ def _numbers_of_pandas(column: Any) -> Array | None:
     else:
         found = column.to_numpy(dtype=np.float64, na_value=np.nan)
     return found
-
-
-def _holds_times(column: Any) -> bool:
-    return getattr(column.dtype, "kind", "") == "M" or str(column.dtype).startswith("Date")

@@ -108,7 +108,7 @@ def reached(function: Any) -> Reached:
     variables = list(_variables(function, seen))
     functions = [f for f in seen.values() if isinstance(f, types.FunctionType)]
     constants = {text for f in functions for code in _codes(f.__code__) for text in code.co_consts}
-    texts = {text for text in constants if isinstance(text, str)}
+    texts: set[Any] = {text for text in constants if isinstance(text, str)}
     texts |= {v.value for v in variables if isinstance(v.value, (str, Path))}
     return Reached(variables, functions, texts)
 

@@ -144,11 +144,6 @@ X = np.arange(8.0)
             r"function returned an array of shape \(8, 1, 1\)",
         ),
         (
-            lambda: check_pipeline(lambda x: np.ones((len(x), len(x))), X),
-            ValueError,
-            r"function returned columns y0 for one input and y0, .* for another; return the same columns",
-        ),
-        (
             lambda: check_pipeline(lambda s: pd.concat([s, s], axis=1), pd.Series(X, name="v")),
             ValueError,
             r"function returned two columns named v; rename one",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from attnproof.causal.pipeline.check import check_pipeline
@@ -74,3 +76,21 @@ def test_the_last_row_before_a_break_in_time():
         return (later - d.index.to_series()) > pd.Timedelta("1h")
 
     assert check_pipeline(peeks(before_a_break), data).status is Status.REFUTED
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_leak_at_one_time_of_day_or_weekday_only(named):
+    data = bars() if named else bars().reset_index(names="at")
+    at = (lambda d: d.index) if named else (lambda d: d["at"].dt)
+    kinds = [lambda d, h=h: at(d).hour == h for h in range(1, 24, 4)] + [lambda d: at(d).weekday == 3]
+    for chosen in kinds:
+        verdict = check_pipeline(peeks(chosen), data)
+        assert verdict.status is Status.REFUTED
+        assert verdict.details["calls"] <= 60
+
+
+def test_times_of_day_without_a_cut_are_told():
+    verdict = check_pipeline(lambda d: d.diff(), bars())
+    (told,) = [r for r in verdict.reasons if r.startswith("no cut falls in ")]
+    assert re.fullmatch(r"no cut falls in \d+ of 96 times of day; .*", told), told
+    assert not any("no cut falls" in r for r in check_pipeline(lambda d: d.diff(), bars().iloc[:60]).reasons)

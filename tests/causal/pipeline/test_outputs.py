@@ -33,3 +33,19 @@ def test_numpy_arrays_and_lists_and_mappings():
     assert verdict.columns[1].carrier == "x1"
     assert check_pipeline(lambda a: list(a[:, 0]), x).status is Status.UNDECIDED
     assert check_pipeline(lambda a: a[:, ::-1] > 3, x.astype(np.int16)).status is Status.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.ones((len(x), len(x))),
+        lambda x: [[a] * min(len(x), 3) for a in x],
+        lambda x: np.eye(3)[np.digitize(x, [1, 3])][:, : np.digitize(x, [1, 3]).max() + 1],
+    ],
+)
+def test_other_columns_for_a_prefix_are_a_finding(function):
+    verdict = check_pipeline(function, np.arange(8.0))
+    assert verdict.status is Status.REFUTED
+    assert verdict.witness.replay()
+    (columns,) = [c for c in verdict.columns if c.name == "set of columns"]
+    assert columns.status is Status.REFUTED
