@@ -121,3 +121,10 @@ def test_a_class_or_type_that_does_not_fit_is_refused_in_one_sentence(model_clas
         from_configuration(model_class, configuration)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("said", "used"), [({}, "batched_mm"), ({"experts_implementation": "eager"}, "eager")])
+def test_experts_are_applied_token_by_token_unless_the_file_says_otherwise(written, said, used):
+    entries = TINY | {"model_type": "mixtral", "num_local_experts": 2} | said
+    model = from_configuration(transformers.MixtralForCausalLM, written(entries)).model
+    assert model.get_experts_implementation()[""] == used
