@@ -24,8 +24,9 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "USE_HUB_KERNELS": "0"}
 """What keeps `transformers` from fetching files and kernels, where it is said before it is imported."""
 
 EXPERTS = "experts_implementation"
-"""How a token's experts are applied, where a model has some: unless the entry says otherwise, so that tokens are not sorted
-by their experts first, which no run without values can follow. What is computed is the same.
+"""How experts are applied, where a model has some: unless the entry says otherwise, token by token ("batched_mm").
+
+Else tokens are sorted by their experts first, which no run without values can follow. What is computed is the same.
 """
 
 UNUSED = {
