@@ -18,7 +18,7 @@ import torch
 from ..domain import FIXED, VARIES, Array, Shadow, uniform
 from ..registry import names, rule
 from ..transfer import attention as transfer
-from ..transfer.attention import Bias, attended, attended_rows, rows_of
+from ..transfer.attention import Bias, Rows, attended, attended_rows, rows_of
 
 if TYPE_CHECKING:
     from ..calls import TorchCall, TorchOperand
@@ -78,10 +78,20 @@ def hidden_pairs(call: TorchCall, mask: TorchOperand | None, queries: int, keys:
     """Pairs that the mask hides in every head; `mask_type` says how two axes are read."""
     if mask is None:
         return np.zeros((1, 1, 1), bool)
-    readings: dict[int | None, Literal["pairs", "padding"]] = {0: "pairs", 1: "padding"}
-    reading = readings.get(call["mask_type"]) if call.has("mask_type") else None
     told = functools.partial(call.finite_mask, mask.value)
-    return transfer.hidden_pairs(call, mask, is_boolean(mask), reading, (queries, keys), told)
+    return transfer.hidden_pairs(call, mask, is_boolean(mask), reading_of(call), (queries, keys), told)
+
+
+def reading_of(call: TorchCall) -> Literal["pairs", "padding"] | None:
+    """How two axes of the call's mask are read."""
+    readings: dict[int | None, Literal["pairs", "padding"]] = {0: "pairs", 1: "padding"}
+    return readings.get(call["mask_type"]) if call.has("mask_type") else None
+
+
+def beside(call: TorchCall) -> list[Rows]:
+    """The rows of the call's mask, where it has one: one that data made says which keys count."""
+    mask = call["mask"]
+    return [] if mask is None else [transfer.rows_of_mask(mask.known(), reading_of(call))]
 
 
 @rule("aten._native_multi_head_attention", fails="never", sees_sign=False)
@@ -92,9 +102,10 @@ def native_attention(call: TorchCall) -> tuple[Shadow, ...]:
     """
     q, k, v = call["query"], call["key"], call["value"]
     hidden = hidden_pairs(call, call["mask"], q.shape[1], k.shape[1])
-    others = [o.shadow for o in call.operands() if o not in (q, k, v)]
+    others = [o.shadow for o in call.operands() if o not in (q, k, v, call["mask"])]
     first, *rest = call.value
-    out = attended_rows(rows_of(q.shadow), rows_of(k.shadow, v.shadow), hidden, others, tuple(first.shape))
+    kv, shape = rows_of(k.shadow, v.shadow), tuple(first.shape)
+    out = attended_rows(rows_of(q.shadow), kv, hidden, beside(call), others, shape)
     return (out, *(_weights(tuple(t.shape), out) for t in rest if isinstance(t, torch.Tensor)))
 
 
@@ -112,6 +123,6 @@ def native_layer(call: TorchCall) -> Shadow:
     """Attention, and functions of each row."""
     x = call["src"]
     rows = rows_of(x.shadow)
-    others = [o.shadow for o in call.operands() if o is not x]
+    others = [o.shadow for o in call.operands() if o not in (x, call["mask"])]
     hidden = hidden_pairs(call, call["mask"], x.shape[1], x.shape[1])
-    return attended_rows(rows, rows, hidden, others, tuple(call.value.shape))
+    return attended_rows(rows, rows, hidden, beside(call), others, tuple(call.value.shape))

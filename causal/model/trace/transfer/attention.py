@@ -165,11 +165,33 @@ def hidden_pairs(
     return in_every_head
 
 
-def attended_rows(q: Rows, kv: Rows, hidden: Array, others: Sequence[Shadow], shape: tuple[int, ...]) -> Shadow:
-    """Projections of each row, masked attention, functions of each row: query i joins itself, the keys and values not
-    hidden from it, and all of the `others`, which are parameters most often.
+def rows_of_mask(mask: Shadow, reading: Literal["pairs", "padding"] | None) -> Rows:
+    """What the entries of a mask that count for a query depend on, (batch or 1, queries or 1, 1); see `hidden_pairs`."""
+    parts = []
+    for a, join in ((mask.lo, np.minimum), (mask.hi, np.maximum)):
+        of_rows: Array = join.reduce(a, axis=-1, keepdims=True)  # over the keys
+        if a.ndim == 4:
+            parts.append(join.reduce(of_rows, axis=1))
+        elif a.ndim == 2 and reading == "pairs":
+            parts.append(of_rows[None])
+        elif a.ndim == 2 and reading == "padding":
+            parts.append(of_rows[:, None])
+        elif a.ndim == 3:
+            parts.append(join.reduce(of_rows, axis=0, keepdims=True))
+        else:
+            parts.append(join.reduce(a, axis=None).reshape(1, 1, 1))
+    return parts[0], parts[1]
+
+
+def attended_rows(
+    q: Rows, kv: Rows, hidden: Array, beside: Sequence[Rows], others: Sequence[Shadow], shape: tuple[int, ...]
+) -> Shadow:
+    """Projections of each row, masked attention, functions of each row: query i joins itself, its row of what stands
+    `beside`, the keys and values not hidden from it, and all of the `others`, which are parameters most often.
     """
     low, high = join_all(others)
     lo = np.minimum(np.minimum(q[0], sweep(hidden, kv[0], NONE_LO, np.minimum)), RANK(low))
     hi = np.maximum(np.maximum(q[1], sweep(hidden, kv[1], NONE_HI, np.maximum)), RANK(high))
+    for low_rows, high_rows in beside:
+        lo, hi = np.minimum(lo, low_rows), np.maximum(hi, high_rows)
     return Shadow(shape, lo, hi, np.zeros((1, 1, 1), np.uint8))

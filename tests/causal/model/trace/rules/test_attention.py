@@ -96,6 +96,9 @@ def test_a_bias_that_is_large_but_finite_is_a_condition_in_a_kernel_too():
     assert check(CASES["kernel finite"], X, exact=False).conditions[0].kind == "finite-mask"
 
 
+FUSED = ("aten._native_multi_head_attention", "aten._transformer_encoder_layer_fwd")
+
+
 def test_a_hint_without_a_mask_changes_nothing():
     run = check(plain(lambda x: ENCODER(x[None], is_causal=True)), X)
     assert run.outputs[0].along(1)[1].tolist() == [5] * 6
@@ -128,3 +131,22 @@ def test_a_padding_mask_is_no_causal_mask():
         assert ap.check_model(model, x).status.name == "REFUTED"
     causal = torch.nn.Transformer.generate_square_subsequent_mask(6)
     assert ap.check_model(lambda x: layer(x, src_mask=causal), x).status.name == "PROVED"
+
+
+def test_padding_that_the_tokens_tell_counts_key_by_key_in_fused_paths():
+    tokens = torch.tensor([[1, 2, 3, 4, 0, 0], [1, 2, 3, 4, 5, 6]])
+    embed, future = torch.nn.Embedding(8, 4), torch.ones(6, 6, dtype=torch.bool).triu(1)
+    attention = torch.nn.MultiheadAttention(4, 2, batch_first=True).eval()
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+
+    def attend(t, mask, hidden):
+        x = embed(t)
+        return attention(x, x, x, attn_mask=mask, key_padding_mask=hidden, need_weights=False)[0]
+
+    for model in (attend, lambda t, mask, hidden: layer(embed(t), src_mask=mask, src_key_padding_mask=hidden)):
+        proved = ap.check_model(lambda t, f=model: f(t, future, t == 0), tokens)
+        assert proved.status.name == "PROVED", proved
+        assert any(name in proved.details["operations"] for name in FUSED)
+        assert ap.check_model(lambda t, f=model: f(t, None, t == 0), tokens).status.name == "REFUTED"
+        told_late = ap.check_model(lambda t, f=model: f(t, future, t.flip(1) == 0), tokens)  # by another token
+        assert told_late.status.name == "REFUTED"

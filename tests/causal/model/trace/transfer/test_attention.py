@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from attnproof.causal.model.trace.domain import POSITIVE, VARIES, ZERO, full, ranked, uniform
 from attnproof.causal.model.trace.transfer import attention
-from attnproof.causal.model.trace.transfer.attention import Bias, attended, attended_rows, hidden_pairs, rows_of
+from attnproof.causal.model.trace.transfer.attention import Bias, attended, attended_rows, hidden_pairs, rows_of, rows_of_mask
 from shadow_probe import Operand, Run, check_exact, constant, normal, varying
 
 N = 5
@@ -120,10 +120,20 @@ def never():
 def test_a_layer_joins_what_the_mask_leaves_and_its_parameters():
     s = ranked((1, N, 3), 1, np.arange(N))
     rows = rows_of(s)
-    result = attended_rows(rows, rows, FUTURE[None], [uniform((3,), VARIES)], (1, N, 3))
+    result = attended_rows(rows, rows, FUTURE[None], [], [uniform((3,), VARIES)], (1, N, 3))
     check_exact(lambda x: layer(x, FUTURE), result, varying(X))
-    loose = attended_rows(rows, rows, FUTURE[None], [uniform((3,), VARIES, 4, 4)], (1, N, 3))
+    loose = attended_rows(rows, rows, FUTURE[None], [], [uniform((3,), VARIES, 4, 4)], (1, N, 3))
     assert (full(loose)[1] == 4).all()
+
+
+@pytest.mark.parametrize("reading", ["pairs", "padding", None])
+@pytest.mark.parametrize("shape", [(N, N), (2, N, N), (2, 3, N, N)])
+def test_a_row_of_a_mask_joins_its_keys_and_heads(shape, reading):
+    axis = len(shape) - 1 if reading == "padding" and len(shape) == 2 else len(shape) - 2
+    lo, hi = rows_of_mask(ranked(shape, axis, np.arange(N)), reading)
+    joined = len(shape) == 2 and reading != "pairs"  # every query sees every key's padding
+    assert hi.reshape(hi.shape[0], -1)[0].tolist() == ([N - 1] if joined else list(range(N)))
+    assert lo.reshape(lo.shape[0], -1)[0].tolist() == ([0] if joined else list(range(N)))
 
 
 def test_rows_join_features_and_tensors():
