@@ -48,6 +48,15 @@ class Exits:
         finally:
             self._busy -= 1
 
+    @contextmanager
+    def idle(self) -> Iterator[None]:
+        """While it is open, an operation has handed over to the program: what happens there is its doing."""
+        before, self._busy = self._busy, 0
+        try:
+            yield
+        finally:
+            self._busy = before
+
     def escaped(self, tensor: torch.Tensor, how: str, window: bool) -> None:
         """Python looks at the tensor's values; `window`: and keeps looking at its bytes."""
         if self._busy:

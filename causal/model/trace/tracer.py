@@ -13,6 +13,7 @@ from . import signs
 from .calls import TorchCall, TorchOperand
 from .domain import FIXED, VARIES, Shadow, join_all, uniform
 from .failures import caught, may_fail
+from .higher import APART
 from .memory import overlap
 from .mode import Mode
 from .pytree import leaves
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from .ledger import Ledger
     from .provenance import Graph
     from .registry import Rule
+
+
+COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 
 
 class Tracer(Mode):
@@ -57,6 +61,9 @@ class Tracer(Mode):
         if not hasattr(func, "_schema"):
             return self._foreign_operator(func, args, kwargs)
         info = self._info(func)
+        if info.rule is None and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), COMPOSITE):
+            with self.exits.idle(), self:  # called from where autograd, which takes it apart, was passed
+                return func.decompose(*args, **kwargs)
         self.ledger.counts[info.name] += 1
         if info.facts.reads:
             return self._read(info, args, kwargs)
@@ -238,14 +245,20 @@ class Tracer(Mode):
         operands = call.operands()
         lo, hi = join_all(o.shadow for o in operands)
         fixed = all(o.shadow.is_fixed for o in operands) and not call.info.is_random
-        if hi >= lo and call.info.rule is None:
+        if hi >= lo and call.info.rule is None and (outputs or not call.info.facts.numbers_by_shape):
             self.ledger.without_rule(call.name)
         if call.info.is_random:
             call.noise()
         return [uniform(shape_of(t), FIXED if fixed else VARIES, lo, hi) for t in outputs]
 
     def _foreign_operator(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A higher-order operator: it runs out of sight; what it returns or is given depends on everything."""
+        """A higher-order operator: taken apart, or run out of sight; then all that it returns or is given depends on
+        everything.
+        """
+        apart = APART.get(str(func)) if isinstance(func, torch._ops.HigherOrderOperator) else None
+        if apart is not None:
+            with self.exits.idle(), self:  # it is the program that runs
+                return apart(*args, **kwargs)
         given = [v for _, v in leaves((list(args), kwargs))]
         tensors = [v for v in given if isinstance(v, torch.Tensor)]
         shadows = [self.shadows.of(t) for t in tensors]

@@ -18,6 +18,8 @@ GENERIC = """
     logical_not logical_xor logit lt maximum minimum mvlgamma nan_to_num ne _prelu_kernel rad2deg remainder sinc
     special_entr special_erfcx special_i0e special_i1 special_i1e special_log_ndtr special_ndtri special_xlog1py tan
     threshold xlogy complex _conj lerp frexp ldexp silu_backward gelu_backward
+    tanh_backward sigmoid_backward threshold_backward leaky_relu_backward elu_backward hardtanh_backward mish_backward
+    hardswish_backward hardsigmoid_backward softplus_backward
 """
 
 
@@ -42,6 +44,22 @@ def generic(call: Any) -> Any:
     if isinstance(call.value, (tuple, list)):
         return tuple(transfer.pointwise(tuple(v.shape), (o.shadow for o in call.operands())) for v in call.value)
     return pointwise(call)
+
+
+@rule("aten.fake_quantize_per_tensor_affine_cachemask", fails="never", sees_sign=False)
+@rule(
+    *names("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams fake_quantize_per_channel_affine_cachemask"),
+    *names("_fake_quantize_learnable_per_tensor_affine _fake_quantize_learnable_per_channel_affine"),
+    fails="any", sees_sign=False, divides=True,
+)  # fmt: skip
+def fake_quantised(call: Any) -> Any:
+    """Rounded to the steps that quantising would leave, by scales for all or for each place of an axis."""
+    x = call["self"]
+    lo, hi = join_all(o.shadow for o in call.operands() if o is not x)
+    several = isinstance(call.value, (tuple, list))
+    results = call.value if several else (call.value,)
+    made = tuple(transfer.pointwise(tuple(v.shape), [x.shadow, uniform((), VARIES, lo, hi)]) for v in results)
+    return made if several else made[0]
 
 
 @rule("aten.log_sigmoid_forward", fails="whole numbers", sees_sign=False)

@@ -14,7 +14,7 @@ without_rule(
     *names(
         """
         _fused_sdp_choice _efficient_attention_forward _cudnn_attention_forward is_same_size
-        _has_compatible_shallow_copy_type
+        _has_compatible_shallow_copy_type _has_same_storage_numel
         """
     ),
     numbers_by_shape=True,
@@ -27,7 +27,6 @@ without_rule(
 )  # fmt: skip
 without_rule("aten._linalg_check_errors", "aten._assert_async", silent=True)
 
-without_rule("aten._pack_padded_sequence", shaped_by="lengths")
 without_rule("aten._pad_packed_sequence", shaped_by="batch_sizes")
 
 # views: of the same elements, and of the same bits read as another type

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..domain import Shadow, reshape
+from ..domain import FIXED, Shadow, reshape, uniform
 from ..registry import names, rule
 from ..transfer import movement
 from ..transfer.elementwise import known
-from .through import through, through_alone
+from .through import as_tensor, through, through_alone
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..calls import TorchCall
+    from ..domain import Array
 
 
 SAME = names("detach alias lift_fresh lift alias_copy detach_copy lift_fresh_copy _conj_physical _pin_memory")
@@ -77,6 +80,18 @@ COPIES = names(
 def copied(call: TorchCall) -> tuple[Shadow, ...]:
     """The same elements in another order, repeated or left out."""
     return movement.moved([o.shadow for o in call.operands()], through(call), squeeze=True)
+
+
+@rule("aten._pack_padded_sequence", fails="any", sees_sign=False, shaped_by="lengths")
+def packed(call: TorchCall) -> tuple[Shadow, ...]:
+    """The elements before the end of each sequence, step by step; and how many sequences reach each step."""
+    lengths = call["lengths"].value
+
+    def sent(arrays: Sequence[Array]) -> list[Array]:
+        return [call.replay(as_tensor(a), lengths)[0].numpy() for a in arrays]
+
+    counts = uniform(tuple(call.value[1].shape), FIXED)
+    return (*movement.moved([call["input"].shadow], sent, squeeze=True), counts)
 
 
 @rule("aten.cat", fails="never", sees_sign=False, moves=True, carries=True)

@@ -166,7 +166,7 @@ def hidden_pairs(
 
 
 def rows_of_mask(mask: Shadow, reading: Literal["pairs", "padding"] | None) -> Rows:
-    """What the entries of a mask that count for a query depend on, (batch or 1, queries or 1, 1); see `hidden_pairs`."""
+    """What the entries of a mask depend on that count for a query, (batch or 1, queries or 1, 1)."""
     parts = []
     for a, join in ((mask.lo, np.minimum), (mask.hi, np.maximum)):
         of_rows: Array = join.reduce(a, axis=-1, keepdims=True)  # over the keys

@@ -97,8 +97,21 @@ CASES = {
     "ldexp": lambda x: torch.ldexp(x, torch.tensor([2])),
     "glu": lambda x: F.glu(x, 1),
     "glu over positions": lambda x: F.glu(x, 0),
-    "backwards": lambda x: [torch.ops.aten.gelu_backward(x, C), torch.ops.aten.silu_backward(x, C)],
+    "backwards": lambda x: [torch.ops.aten.gelu_backward(x, C), torch.ops.aten.silu_backward(x, C), *derivatives(x)],
     "in place": lambda x: F.hardswish(x.clone(), inplace=True),
+    "fake quantised": lambda x: [
+        torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -128, 127),
+        torch.fake_quantize_per_tensor_affine(
+            x.float(), torch.tensor([0.1]), torch.tensor([0], dtype=torch.int32), -9, 9
+        ),
+        torch.fake_quantize_per_channel_affine(x.float(), torch.full((4,), 0.1), torch.zeros(4), 1, -128, 127),
+        torch.ops.aten._fake_quantize_learnable_per_tensor_affine(
+            x.float(), torch.tensor([0.1]), torch.zeros(1), -9, 9
+        ),
+        torch.ops.aten._fake_quantize_learnable_per_channel_affine(
+            x.float(), torch.full((4,), 0.1), torch.zeros(4), 1, -9, 9
+        ),
+    ],
     "glu_jvp": lambda x: torch.ops.aten.glu_jvp(F.glu(x, 1), x, x, 1),
     "erfinv of small": lambda x: torch.erfinv(x.tanh()),
 }
@@ -108,9 +121,27 @@ LOOSE = {*CONSTANT, *STEPS, "acos", "acosh", "asin", "atanh", "erfinv", "log", "
          "relu", "F.relu6", "F.hardtanh", "F.hardsigmoid", "F.softshrink", "F.hardshrink", "F.hardswish", "nextafter",
          "and", "or", "bitwise and", "clamp by data", "clamp_max", "clamp_min", "maximum", "minimum", "where constant", "heaviside",
          "fmax", "fmin", "floor_divide", "frexp", "in place", "threshold", "copysign", "igamma", "pow of two", "bitwise or",
-         "xor", "erfc", "erf", "F.gelu", "backwards", "zeros divided", "erfinv of small", "where data", "special.i1e", "special.erfcx",
+         "xor", "erfc", "erf", "F.gelu", "backwards", "fake quantised", "zeros divided", "erfinv of small", "where data", "special.i1e", "special.erfcx",
          "pow of a number", "i0", "masked_fill data", "zeta", "sinc", "lgamma", "polygamma", "digamma", "logaddexp2", "logaddexp", "sigmoid",
          "special.log_ndtr", "special.ndtr", "F.logsigmoid", "F.selu", "F.celu", "F.elu", "F.mish", "F.silu", "F.softplus"}  # fmt: skip
+
+
+def derivatives(x):
+    """What forward-mode differentiation calls."""
+    a = torch.ops.aten
+    return [
+        a.tanh_backward(x, C), a.sigmoid_backward(C, x), a.threshold_backward(x, C, 0), a.leaky_relu_backward(x, C, 0.1, False),
+        a.elu_backward(x, 1, 1, 1, False, C), a.hardtanh_backward(x, C, -1, 1), a.mish_backward(x, C), a.hardswish_backward(x, C),
+        a.hardsigmoid_backward(x, C), a.softplus_backward(x, C, 1, 20),
+    ]  # fmt: skip
+
+
+def test_scales_for_each_place_of_an_axis_join_no_positions():
+    scales, zeros = torch.full((4,), 0.1), torch.zeros(4)
+    fake = lambda x: torch.fake_quantize_per_channel_affine(x, scales, zeros, 2, -9, 9).cumsum(1)  # noqa: E731
+    assert ap.check_model(fake, X[None].float()).status.name == "PROVED"
+    late = lambda x: torch.fake_quantize_per_tensor_affine(x, x[0, -1, :1].abs() + 0.1, zeros[:1].int(), -9, 9)  # noqa: E731
+    assert ap.check_model(late, X[None].float()).status.name == "REFUTED"
 
 
 @pytest.mark.parametrize("name", CASES)

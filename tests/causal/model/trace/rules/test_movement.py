@@ -7,10 +7,13 @@ from needs import need
 
 torch = need("torch")
 
+import attnproof as ap
 import pytest
 import torch.nn.functional as F
 from attnproof.causal import trace
 from tensor_probe import check, normal
+from torch.nn.utils.rnn import pack_padded_sequence as pack
+from torch.nn.utils.rnn import pad_packed_sequence as pad
 
 X = normal(6, 4)
 C = normal(6, 4, seed=1)
@@ -82,7 +85,13 @@ COPIES = {
     ],
     "identities": lambda x: [torch.ops.aten.lift_fresh_copy(x), torch.ops.aten.lift(x), torch.ops.aten._conj_physical(x), torch.ops.aten._reshape_copy(x, [24]), torch.ops.aten._reshape_alias(x, [4, 6], [1, 4])],
 }  # fmt: skip
-CASES = {**VIEWS, **COPIES}
+LENGTHS = torch.tensor([4, 2, 1])
+PACKED = {
+    "packed": lambda x: pack(x[:4, None].expand(4, 3, 4), LENGTHS).data,
+    "packed, batch first": lambda x: pack(x[None, :4].expand(3, 4, 4), LENGTHS, batch_first=True).data,
+    "packed and unpacked": lambda x: pad(pack(x[None, :4].expand(3, 4, 4), LENGTHS, batch_first=True))[0],
+}
+CASES = {**VIEWS, **COPIES, **PACKED}
 LOOSE = {"conversions", "masked scatter", "overwritten", "real views"}
 
 
@@ -99,3 +108,23 @@ def test_features_and_heads_cost_nothing():
     shadow = run.outputs[0].shadow
     assert shadow.shape == (1, 64, 96)
     assert shadow.hi.size == 64
+
+
+@pytest.mark.parametrize("kind", [torch.nn.GRU, torch.nn.LSTM, torch.nn.RNN])
+def test_a_recurrent_layer_over_packed_sequences_is_proved_and_a_bidirectional_one_refuted(kind):
+    def tagger(bidirectional, lengths=None):
+        layer = kind(4, 3, batch_first=True, bidirectional=bidirectional)
+
+        def model(x):
+            n = (x[..., 0] < 9).sum(1).clamp(min=1) if lengths is None else lengths
+            return pad(layer(pack(x, n, batch_first=True, enforce_sorted=False))[0], batch_first=True, total_length=5)[
+                0
+            ]
+
+        return model
+
+    x = torch.randn(2, 5, 4)
+    assert ap.check_model(tagger(False, torch.tensor([3, 5])), x).status.name == "PROVED"
+    assert ap.check_model(tagger(True, torch.tensor([3, 5])), x).status.name == "REFUTED"
+    told = ap.check_model(tagger(False), x)  # lengths that the data tells
+    assert told.status.name == "UNDECIDED"

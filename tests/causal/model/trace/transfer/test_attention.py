@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from attnproof.causal.model.trace.domain import POSITIVE, VARIES, ZERO, full, ranked, uniform
 from attnproof.causal.model.trace.transfer import attention
-from attnproof.causal.model.trace.transfer.attention import Bias, attended, attended_rows, hidden_pairs, rows_of, rows_of_mask
+from attnproof.causal.model.trace.transfer.attention import (
+    Bias,
+    attended,
+    attended_rows,
+    hidden_pairs,
+    rows_of,
+    rows_of_mask,
+)
 from shadow_probe import Operand, Run, check_exact, constant, normal, varying
 
 N = 5
