@@ -156,6 +156,12 @@ def subject_of(
             "pass a longer one",
             mentions=("sequence_axis",),
         )
+    if not subject.input.numel():
+        raise ModelError(
+            f"input {vary}",
+            f"holds no number, as its shape is {tuple(subject.input.shape)}",
+            "pass at least one sequence that has features",
+        )
     return subject
 
 

@@ -189,11 +189,13 @@ class Program:
         import torch
 
         from .trace.caches import uncached
+        from .trace.composed import biases_made_under_modes
 
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode(False))  # where writes are not counted
             stack.enter_context(torch.no_grad())
             stack.enter_context(uncached())
+            stack.enter_context(biases_made_under_modes())
             stack.enter_context(seeded(setting.seed))
             stack.enter_context(in_mode(self.modules, setting.mode))
             stack.enter_context(self.held.restored())

@@ -27,6 +27,7 @@ import torch.utils._python_dispatch
 import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
 
+from . import composed
 from .domain import VARIES, uniform
 from .shadows import PLAIN_TYPES
 from .tracer import Tracer
@@ -72,6 +73,10 @@ class Constructors(TorchFunctionMode):
         if name == "scaled_dot_product_attention" and _plainly_causal(*args, **(kwargs or {})):
             with torch.nn.attention.sdpa_kernel(FUSED):
                 return func(*args, **(kwargs or {}))
+        if name == "one_hot" and _classes(*args, **(kwargs or {})) > 0:
+            return composed.one_hot(args[0], _classes(*args, **(kwargs or {})))
+        if func is torch.nn.functional.embedding and (kwargs or {}).get("max_norm") is not None:
+            return composed.normed_embedding(*args, **(kwargs or {}))
         if name in NUMBERS:
             self.exits.read_in_python([args[0]], f"Tensor.{name}()")
         elif name == "tensor_split":  # the places to split at are read through a raw pointer
@@ -84,6 +89,10 @@ class Constructors(TorchFunctionMode):
                 lists = [v for v in lists if not isinstance(v, torch.Tensor)]
             self.exits.read_in_python(lists, f"{name}() of a list of tensors")
         return func(*args, **(kwargs or {}))
+
+
+def _classes(tensor: Any = None, num_classes: int = -1, **_: Any) -> int:
+    return num_classes
 
 
 def _plainly_causal(
@@ -236,7 +245,7 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
 
 
 # parts of PyTorch that take a mode off to give it the operator, or while they run nothing of the program
-OWN = (torch._ops.__file__, f"{os.sep}_dynamo{os.sep}")
+OWN = (torch._ops.__file__, composed.__file__, f"{os.sep}_dynamo{os.sep}")
 
 
 def _caller() -> str:

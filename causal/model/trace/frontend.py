@@ -21,6 +21,7 @@ from ....libraries import missing
 from ...ownership import is_own_file
 from ..modules import modules_of
 from .chance import followed
+from .composed import biases_made_under_modes
 from .domain import FIXED, ranked, uniform
 from .location import Places
 from .provenance import Axes, Flow
@@ -84,6 +85,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         stack.enter_context(torch.no_grad())
         stack.enter_context(uncached())
         stack.enter_context(eager())
+        stack.enter_context(biases_made_under_modes())
         stack.enter_context(optimized_execution(False))  # whose passes compare constants in the first runs
         stack.enter_context(watched(exits, files))
         stack.enter_context(followed(ledger, files))

@@ -100,6 +100,7 @@ def take(call: TorchCall) -> Shadow:
     return indexing.taken(x.shadow, i.shadow, tuple(call.value.shape))
 
 
+@rule("aten.embedding_renorm", fails="whole numbers", sees_sign=False)
 @rule("aten.put", fails="whole numbers", sees_sign=False)
 def put(call: TorchCall) -> Shadow:
     """Flat writes."""
