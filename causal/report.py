@@ -58,7 +58,7 @@ def rows(verdict: Told) -> list[tuple[str, str]]:
         if condition.counterexample is not None:
             found.append(("broken by", condition.counterexample.describe()))
     found += [("because" if verdict.status.name == "UNDECIDED" else "note", reason) for reason in verdict.reasons]
-    for column in verdict.columns:
+    for column in sorted(verdict.columns, key=lambda column: column.status.name != "REFUTED"):
         found.append((column.name, f"{column.status.name}: {column.detail}"))
     if verdict.leak_bound is not None:
         bound = verdict.leak_bound

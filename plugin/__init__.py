@@ -98,6 +98,8 @@ def with_remedy(error: Any) -> str:
     witness = verdict.witness
     if witness is not None:
         before, after = witness.outputs
+        if verdict.subject == "pipeline":  # whose headline names column, row, reach and carrier
+            lines.append(verdict.headline())
         lines.append(f"({witness.query} ← {witness.position}): {_short(before)} becomes {_short(after)}")
         lines.append(f"remedy: {_remedy(verdict.subject)}")
     else:

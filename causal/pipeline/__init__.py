@@ -8,6 +8,8 @@ _HOMES = {
     "check_pipeline": "check",
     "assert_no_lookahead": "check",
     "PipelineWitness": "witness",
+    "measure_startup": "startup",
+    "Startup": "startup",
 }
 
 __all__ = list(_HOMES)
@@ -15,6 +17,8 @@ __all__ = list(_HOMES)
 if TYPE_CHECKING:
     from .check import assert_no_lookahead as assert_no_lookahead
     from .check import check_pipeline as check_pipeline
+    from .startup import Startup as Startup
+    from .startup import measure_startup as measure_startup
     from .witness import PipelineWitness as PipelineWitness
 else:
     __getattr__, __dir__ = face(__name__, _HOMES)

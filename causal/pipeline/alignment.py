@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .clock import Clock, count_within
-from .frames import comparable, is_zoned
+from .clock import NEVER, Clock, count_within
+from .frames import comparable, zone_of
 from .inputs import group_numbers
 from .outputs import SET_OF_COLUMNS, Returned, read_columns
 
@@ -158,7 +158,7 @@ class Aligner:
         elif self.source.times.dtype.kind == "M":
             dates = [level for level in _unnamed_levels(index) if type(level).__name__ == "DatetimeIndex"]
             times = dates[0] if len(dates) == 1 else None
-        if times is None or is_zoned(times) != self.source.zoned:
+        if times is None or (zone_of(times) is None) != (self.source.zone is None):
             return None
         try:
             return comparable(times, what)
@@ -226,7 +226,8 @@ class Aligner:
             ) from None
         groups = self._groups_of(result, index)
         key = _count_and_pack(times, groups)
-        return Returned(names, columns, key, own - clock.lag, own, groups, times, between)
+        decided = np.where(own < clock.startup, NEVER, own - clock.lag)
+        return Returned(names, columns, key, decided, own, groups, times, between)
 
     def _groups_of(self, result: Any, index: Any) -> Array | None:
         name = self.source.group_name

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .alignment import Unaligned
 from .budget import CALLS, MOST_CARRIERS, calls_allowed
 from .hits import Hits, earliest, most_telling
@@ -13,6 +15,8 @@ from .words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from ...aliases import Array
 
 SEVERAL = "several columns together"
 
@@ -79,16 +83,29 @@ def _changes(runner: Runner, replay: Replay, only: Sequence[Place], number: int)
         return False
 
 
+def _of_group(runner: Runner, group: int) -> list[Array]:
+    """Per table which of its rows are of a group of the first; none in a table without groups."""
+    labels = runner.source.group_labels
+    assert labels is not None
+    found = []
+    for source in runner.tables.sources:
+        own = np.zeros(source.n, bool)
+        if source.groups is not None and source.group_labels is not None:
+            own = (source.group_labels == labels[group])[source.groups]
+        found.append(own)
+    return found
+
+
 def _across(runner: Runner, number: int, hits: Hits) -> str:
     """For panels: whether the row's own group or other groups carry the leak."""
     groups = runner.source.groups
     values = _replacing(hits)
-    if groups is None or not values or runner.aligner.mode == "times" or len(runner.tables.sources) > 1:
+    if groups is None or not values or runner.aligner.mode == "times":
         return ""
     replay, rewrite = earliest(values)
-    own = groups == groups[rewrite.row]
+    own = _of_group(runner, groups[rewrite.row])
     parts = []
-    for text, where in (("its own group", own), ("other groups", ~own)):
+    for text, where in (("its own group", own), ("other groups", [~of if of.any() else of for of in own])):
         try:
             difference = runner.difference(replay, where=where)
         except (Refused, Unaligned):

@@ -38,6 +38,8 @@ def check_pipeline(
     group: Any = None,
     labels: Sequence[str] = (),
     boundary: Boundary | str | None = None,
+    startup: int = 0,
+    signals: Sequence[str] = (),
     cuts: int | str | Iterable[int] | None = None,
     exact: bool = False,
     workers: int | None = None,
@@ -55,7 +57,10 @@ def check_pipeline(
     For several tables: a column that they share, or a mapping of tables to such, with None for a table that was known
     from the start. `group`: a column or one value per row; rows must be in order of time within each group, and without
     `time` each group counts its own rows. `labels`: output columns that may look ahead. `boundary`: None or prefix (a
-    row may use itself), strict, lagged (in instants), or from_times. `cuts`: how many, "all", or which ranks of time;
+    row may use itself), strict, lagged (in instants), or from_times. `startup`: how many rows come first, of each
+    group, that are not compared, such as those in which windows are not full. `signals`: output columns that decide
+    something, such as entries and exits; the verdict counts the decisions that change, as it does for truth values and
+    text. `cuts`: how many, "all", or which ranks of time;
     None: all of a short series, otherwise so that the function is called at most 250,000 / rows times, at least 60.
     `exact`: also try every earlier cut, so that the first leaking row named is the first there is. `workers`:
     processes. `seed`: of the values that replace others. `progress(done, of)` is called after every replay.
@@ -76,12 +81,13 @@ def check_pipeline(
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError("seed", "is no seed", "pass a whole number of at least 0", seed)
-    tables = read_tables(function, data, time, group, boundary)
+    tables = read_tables(function, data, time, group, boundary, startup)
     if not len(all_cuts(tables.clocks[0])):
         raise ArgumentError("data", "has one instant only", "a look-ahead check needs at least 2")
     with State(function) as state:
         runner = Runner(function, tables, seed, state)
-        return decide(runner, Search(cuts, exact, workers, progress), _declared(runner, labels))
+        allowed, decisive = _declared(runner, "labels", labels), _declared(runner, "signals", signals)
+        return decide(runner, Search(cuts, exact, workers, progress), allowed, decisive)
 
 
 def assert_no_lookahead(
@@ -115,12 +121,12 @@ def assert_no_lookahead(
     raise NotProvedError(verdict, f"no leak can be told in {columns}, where equal runs differ; {remedy}\n{verdict}")
 
 
-def _declared(runner: Runner, labels: Sequence[str]) -> frozenset[str]:
-    """The labels, each of which must be an output column."""
-    declared = frozenset(map(str, labels))
+def _declared(runner: Runner, role: str, columns: Sequence[str]) -> frozenset[str]:
+    """The columns declared as labels or signals, each of which must be an output column."""
+    declared = [columns] if isinstance(columns, str) else list(map(str, columns))
     named = [name for name in runner.base.names if name != SET_OF_COLUMNS]
-    unknown = [str(label) for label in labels if str(label) not in named]
+    unknown = [column for column in declared if column not in named]
     if unknown:
         problem = f"names {unknown[0]!r}, which is no output column"
-        raise ArgumentError("labels", problem, f"they are {', '.join(named)}")
-    return declared
+        raise ArgumentError(role, problem, f"they are {', '.join(named)}")
+    return frozenset(declared)

@@ -6,8 +6,8 @@ rank at which it becomes available and every output row the rank at which it is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .source import Source
 
 ALWAYS = np.iinfo(np.int64).min // 2  # the rank of what was known from the start
+NEVER = np.iinfo(np.int64).max // 2  # the rank at which a row of the start-up is decided
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class Clock:
     lag: int | None
     instants: Array | None
     boundary: Boundary
+    zone: Any = None  # in which its times are shown
+    startup: int = 0  # how many rows, of each group, or instants come first that are never compared
 
     @property
     def unit(self) -> str:
@@ -58,7 +61,7 @@ class Clock:
         if cut < 0:
             return "nothing"
         if self.instants is not None and cut < len(self.instants):
-            return f"time {shown_time(self.instants[cut])}"
+            return f"time {shown_time(self.instants[cut], self.zone)}"
         return f"row {cut}"
 
 
@@ -103,9 +106,21 @@ def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
         assert boundary.available is not None
         assert boundary.horizon is not None
         ranks = int(max(boundary.available.max(), boundary.horizon.max())) + 1
-        return Clock(boundary.available, boundary.horizon, own, ranks, None, instants, boundary)
+        return Clock(boundary.available, boundary.horizon, own, ranks, None, instants, boundary, source.zone)
     lag = int(boundary.parameters["k"])
-    return Clock(own, own - lag, own, int(own.max()) + 1, lag, instants, boundary)
+    return Clock(own, own - lag, own, int(own.max()) + 1, lag, instants, boundary, source.zone)
+
+
+def after_startup(clock: Clock, source: Source, startup: int) -> Clock:
+    """The same clock, on which the first `startup` rows, of each group where there are groups, are never decided."""
+    if isinstance(startup, bool) or not isinstance(startup, (int, np.integer)) or startup < 0:
+        raise ArgumentError("startup", "is no number of rows", "pass a whole number of at least 0", startup)
+    if startup == 0:
+        return clock
+    count = np.arange(source.n) if source.groups is None else count_within(source.groups)
+    if bool((count < startup).all()):
+        raise ArgumentError("startup", f"leaves none of {source.n} rows", "pass a smaller one, or more data", startup)
+    return replace(clock, decision=np.where(count < startup, NEVER, clock.decision), startup=int(startup))
 
 
 def clocks_of(
@@ -141,12 +156,12 @@ def clocks_of(
             times = first.times if source.times is None else source.times
             assert times is not None
             own = np.searchsorted(instants, times)
-        found.append(Clock(own, own - clock.lag, own, ranks, clock.lag, instants, clock.boundary))
+        found.append(Clock(own, own - clock.lag, own, ranks, clock.lag, instants, clock.boundary, clock.zone))
     return found
 
 
 def _check_zones(names: Sequence[str], sources: Sequence[Source]) -> None:
-    zoned = {s.zoned: name for name, s in zip(names, sources, strict=True) if s.times is not None}
+    zoned = {s.zone is not None: name for name, s in zip(names, sources, strict=True) if s.times is not None}
     if len(zoned) == 2:
         raise ValueError(
             f"the times of table {zoned[True]} have a time zone and those of table {zoned[False]} have none; "

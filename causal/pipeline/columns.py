@@ -9,10 +9,11 @@ import numpy as np
 
 from ..verdict import Column, Status
 from .carriers import carriers
-from .hits import Hits, earliest
+from .hits import Hit, Hits, earliest
 from .outputs import SET_OF_COLUMNS
 from .replay import TRUNCATION
-from .words import counted, shown
+from .signals import decisions, is_signal
+from .words import counted, duration, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 WHOLE_SERIES = "whole series"
 
 
-def columns_of(runner: Runner, searched: Searched, confirmed: Confirmed, labels: Collection[str]) -> list[Column]:
+def columns_of(
+    runner: Runner, searched: Searched, confirmed: Confirmed, labels: Collection[str], signals: Collection[str] = ()
+) -> list[Column]:
     """Every output column, and the set of columns where that changes. Finds what carries the leaks by more calls."""
     through = carriers(runner, confirmed.leaks)
     every = searched.every(runner.clock)
@@ -38,6 +41,8 @@ def columns_of(runner: Runner, searched: Searched, confirmed: Confirmed, labels:
             column = Column(name, Status.UNDECIDED, _no_leak(noise, name in labels), score=score)
         else:
             column = _leak(runner, name, hits, through.get(number), score, name in labels, every)
+            if is_signal(runner, number, signals):
+                column = replace(column, detail=f"{column.detail}; {decisions(runner, hits, every)}")
             if noise:
                 column = replace(column, detail=f"{column.detail}; {_far_above(noise)}")
         found.append(column)
@@ -64,7 +69,7 @@ def _leak(
     through = "length" if all(hit.replay.kind == TRUNCATION for hit in hits) else "value"
     by = "the length of the series" if through == "length" else carrier and f"column {carrier}"
     before, after = map(shown, rewrite.values)
-    detail = f"{_how(runner, reach, every)}; first at {rewrite.label}: {before} becomes {after}"
+    detail = f"{_how(runner, reach, hits, every)}; first at {rewrite.label}: {before} becomes {after}"
     detail += f"; carried by {by}" if by else ""
     detail += f"; {score:.2%} of settled values rewritten" if score is not None else ""
     if label:
@@ -74,15 +79,28 @@ def _leak(
 
 def _reach(runner: Runner, hits: Hits) -> int | str:
     """How many ranks the column looks ahead at most, or that it looks over all of them."""
-    steps = max(hit.replay.cut + 1 - hit.rewrite.rank for hit in hits)
+    steps = _steps(farthest_of(hits))
     ranks = runner.clock.ranks
     return WHOLE_SERIES if ranks > 5 and steps >= 0.85 * (ranks - 1) else steps
 
 
-def _how(runner: Runner, reach: int | str, every: bool) -> str:
-    """How far it looks: at least so far where not every cut was made."""
+def _steps(hit: Hit) -> int:
+    return hit.replay.cut + 1 - hit.rewrite.rank
+
+
+def farthest_of(hits: Hits) -> Hit:
+    """The hit that looks over most ranks."""
+    return max(hits, key=_steps)
+
+
+def _how(runner: Runner, reach: int | str, hits: Hits, every: bool) -> str:
+    """How far it looks, in ranks and in time: at least so far where not every cut was made."""
     if not isinstance(reach, int):
         return f"looks ahead over the {reach}"
-    least = "" if every else "at least "
-    far = f"looks ahead {least}{counted(reach, runner.clock.unit)}"
-    return far if reach else "uses its own row, which the boundary forbids"
+    if not reach:
+        return "uses its own row, which the boundary forbids"
+    hit, instants = farthest_of(hits), runner.clock.instants
+    least, span = "" if every else "at least ", ""
+    if instants is not None and instants.dtype.kind == "M" and hit.rewrite.rank >= 0:
+        span = f" ({duration(instants[hit.replay.cut + 1] - instants[hit.rewrite.rank])})"
+    return f"looks ahead {least}{counted(reach, runner.clock.unit)}{span}"

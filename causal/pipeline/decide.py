@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..spans import spans_of
-from ..verdict import Status, Verdict, versions_of
+from ..verdict import Column, Status, Verdict, versions_of
 from .columns import columns_of
 from .confirm import Confirmed, confirm
 from .cuts import all_cuts
@@ -15,6 +15,7 @@ from .evidence import assumptions_of, evidence_of
 from .hits import Hits, earliest
 from .reasons import outside, reasons_of
 from .search import Search, Searched, run_search
+from .signals import decisions, is_signal
 from .witness import witness_of
 from .words import counted
 
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
     from .runner import Runner
 
 
-def decide(runner: Runner, search: Search, labels: Collection[str]) -> Verdict:
-    """The verdict on what the replays find in columns that are no `labels`."""
+def decide(runner: Runner, search: Search, labels: Collection[str], signals: Collection[str] = ()) -> Verdict:
+    """The verdict on what the replays find in columns that are no `labels`; of `signals` it counts the decisions."""
     searched = run_search(runner, search, labels)
     confirmed = confirm(runner, searched)
-    columns = columns_of(runner, searched, confirmed, labels)
-    leaking = [column.name for column in columns if column.status is Status.REFUTED]
-    said = f"{len(leaking)} look{'s' * (len(leaking) == 1)} ahead" if leaking else "no leak on these cuts"
+    columns = columns_of(runner, searched, confirmed, labels, signals)
+    refuted = [column for column in columns if column.status is Status.REFUTED]
+    leaking = [column.name for column in refuted]
+    said = "no leak on these cuts"
+    if leaking:
+        said = f"{len(leaking)} look{'s' * (len(leaking) == 1)} ahead: {_first(refuted[0])}"
     about = f"{counted(len(columns), 'column')} over {runner.tables.describe()}"
     return Verdict(
         "pipeline",
@@ -43,10 +47,19 @@ def decide(runner: Runner, search: Search, labels: Collection[str]) -> Verdict:
         reasons=reasons_of(runner, searched, confirmed, bool(leaking)),
         boundary=runner.clock.boundary,
         columns=tuple(columns),
-        details=_details(runner, searched, confirmed, labels),
+        details=_details(runner, searched, confirmed, labels)
+        | {"signals": _signals(runner, searched, confirmed, signals)},
         versions=versions_of("numpy", *([] if runner.source.library == "numpy" else [runner.source.library])),
         input_hash=runner.tables.fingerprint(),
     )
+
+
+def _first(column: Column) -> str:
+    """The first leaking column, its row, reach and carrier, in a few words."""
+    how, first, *_ = column.detail.split("; ")
+    far = how.removeprefix("looks ahead ")
+    by = f", by {column.carrier}" if column.carrier else ", by the length" if column.through == "length" else ""
+    return f"{column.name} ({first.partition(': ')[0].removeprefix('first ')}, {far}{by})"
 
 
 def _share(runner: Runner, searched: Searched) -> str:
@@ -75,6 +88,15 @@ def _details(runner: Runner, searched: Searched, confirmed: Confirmed, labels: C
         "outside": list(outside(runner)),
         "seed": runner.seed,
     }
+
+
+def _signals(
+    runner: Runner, searched: Searched, confirmed: Confirmed, signals: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """By column of signals how many decisions change, and when."""
+    every = searched.every(runner.clock)
+    found = {runner.base.names[n]: hits for n, hits in confirmed.leaks.items() if is_signal(runner, n, signals)}
+    return {name: decisions(runner, hits, every).to_dict() for name, hits in found.items()}
 
 
 def _ranks(hits: Hits) -> list[list[int]] | None:

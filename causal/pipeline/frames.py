@@ -6,7 +6,9 @@ pandas and Polars frames and series and NumPy arrays; neither library is importe
 from __future__ import annotations
 
 import sys
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
@@ -55,19 +57,33 @@ def comparable(values: Any, name: str = "time") -> Array:
     return found
 
 
-def is_zoned(times: Any) -> bool:
-    """Whether times have a time zone."""
-    kind = getattr(times, "dtype", None)
-    return getattr(kind, "tz", None) is not None or getattr(kind, "time_zone", None) is not None
-
-
 def holds_times(column: Any) -> bool:
     """Whether a column is one of dates or times."""
     return getattr(column.dtype, "kind", "") == "M" or str(column.dtype).startswith("Date")
 
 
-def shown_time(value: Any) -> str:
-    """A time for a person: no trailing zeros of nanoseconds."""
+def zone_of(times: Any) -> Any:
+    """The time zone of times, as Python has it; None where they have none."""
+    kind = getattr(times, "dtype", None)
+    named = getattr(kind, "time_zone", None)
+    if named is None:
+        return getattr(kind, "tz", None)
+    try:
+        return ZoneInfo(named)
+    except (ValueError, ZoneInfoNotFoundError):
+        return UTC
+
+
+def shown_time(value: Any, zone: Any = None) -> str:
+    """A time for a person: no trailing zeros of nanoseconds, and in a time zone where there is one.
+
+    >>> shown_time(np.datetime64("2024-07-01T12:30")), shown_time(np.datetime64("2024-07-01T12:30"), UTC)
+    ('2024-07-01T12:30', '2024-07-01T12:30+00:00')
+    """
+    if isinstance(value, np.datetime64) and zone is not None:
+        at = value.astype("datetime64[us]").item().replace(tzinfo=UTC).astimezone(zone)
+        text: str = at.isoformat(timespec="auto" if at.second or at.microsecond else "minutes")
+        return text
     if isinstance(value, np.datetime64):
         text = str(value.astype("datetime64[ns]"))
         for zeros in (".000000000", "000000", "000"):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError, BadArgument
-from .clock import clock_of, clocks_of
-from .frames import comparable, is_zoned, library_of, shown_time
+from .clock import after_startup, clock_of, clocks_of
+from .frames import comparable, library_of, shown_time, zone_of
 from .source import Source
 from .tables import Tables
 
@@ -19,16 +19,19 @@ if TYPE_CHECKING:
     from ..boundary import Boundary
 
 
-def read_tables(function: Any, data: Any, time: Any, group: Any, boundary: Boundary | str | None) -> Tables:
+def read_tables(
+    function: Any, data: Any, time: Any, group: Any, boundary: Boundary | str | None, startup: int = 0
+) -> Tables:
     """The tables in `data`: a tuple or list of them, a mapping of names to them, or one.
 
-    `time` and `group` may be mappings by table; a name of a column is meant for every table that has it. Raises
-    TypeError or ValueError, one sentence each.
+    `time` and `group` may be mappings by table; a name of a column is meant for every table that has it. The first
+    `startup` rows are never compared. Raises TypeError or ValueError, one sentence each.
     """
     keys = {"time": _names_only(time), "group": _names_only(group)}
     if not _are_several(data):
         source = read_source(data, time, group)
-        return Tables([""], [source], [clock_of(source, boundary)], [("", 0)], "one", **keys)
+        clock = after_startup(clock_of(source, boundary), source, startup)
+        return Tables([""], [source], [clock], [("", 0)], "one", **keys)
     how = "keywords" if isinstance(data, Mapping) else "positions"
     given = dict(data) if isinstance(data, Mapping) else dict(zip(_parameters(function, len(data)), data, strict=True))
     if not given:
@@ -41,7 +44,8 @@ def read_tables(function: Any, data: Any, time: Any, group: Any, boundary: Bound
     names, tables, places = _without_repeats(given)
     sources = [_read_one(name, tables[i], i, time, group) for i, name in enumerate(names)]
     static = [isinstance(time, Mapping) and name in time and time[name] is None for name in names]
-    return Tables(names, sources, clocks_of(names, sources, static, boundary), places, how, **keys)
+    first, *others = clocks_of(names, sources, static, boundary)
+    return Tables(names, sources, [after_startup(first, sources[0], startup), *others], places, how, **keys)
 
 
 def _are_several(data: Any) -> bool:
@@ -117,8 +121,8 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     values = [name for name in names if name not in (time_name, group_name)]
     if not values:
         raise ArgumentError("data", "has no column beside time and group", "pass at least one")
-    zoned = given is not None and is_zoned(given)
-    source = Source(data, library, values, len(data), time_name, group_name, times, zoned, groups, labels)
+    zone = None if given is None else zone_of(given)
+    source = Source(data, library, values, len(data), time_name, group_name, times, zone, groups, labels)
     _check_order(source)
     _ = source.notes  # refuses now what could not be told apart when it is replaced
     return source
@@ -200,5 +204,5 @@ def _check_order(source: Source) -> None:
     if back.size:
         row = int(order[back[0] + 1])
         within = "" if source.groups is None else " within its group"
-        problem = f"goes back at row {row}{within} ({shown_time(source.times[row])})"
+        problem = f"goes back at row {row}{within} ({shown_time(source.times[row], source.zone)})"
         raise ArgumentError("time", problem, "sort the data by time first")

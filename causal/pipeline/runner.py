@@ -28,8 +28,7 @@ from .words import listed
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ...aliases import Array
-    from .tables import Tables
+    from .tables import Tables, Where
 
 MOST_RANKS_KEPT = 4096
 FAR_ABOVE = 100.0  # times the largest difference between equal runs: what noise does not explain
@@ -164,15 +163,13 @@ class Runner:
             if difference.count(i):
                 self.noise[i] = max(self.noise[i], largest_difference(x, y))
 
-    def modified(self, replay: Replay, only: Collection[Place] | None = None, where: Array | None = None) -> Any:
-        """The input of a replay; `only` restricts a replacement to columns, `where` (n,) to rows of the first table."""
+    def modified(self, replay: Replay, only: Collection[Place] | None = None, where: Where = None) -> Any:
+        """The input of a replay; `only` restricts a replacement to columns, `where` to rows of each table."""
         if replay.kind == TRUNCATION:
             return self.tables.taken(replay.cut)
         return self.tables.replaced(replay, self.seed, only, where)
 
-    def difference(
-        self, replay: Replay, only: Collection[Place] | None = None, where: Array | None = None
-    ) -> Difference:
+    def difference(self, replay: Replay, only: Collection[Place] | None = None, where: Where = None) -> Difference:
         """A replay compared with the run on everything. Raises Refused when the function raises."""
         given = self.modified(replay, only, where)
         truncated = replay.kind == TRUNCATION
@@ -248,9 +245,11 @@ class Runner:
         output, at = (difference.base, entry) if entry >= 0 else (difference.other, -1 - entry)
         if output.key.dtype.kind == "i":
             row = int(output.key[at])
-            when = "" if self.source.times is None else f" (time {shown_time(self.source.times[row])})"
+            when = (
+                "" if self.source.times is None else f" (time {shown_time(self.source.times[row], self.source.zone)})"
+            )
             return row, f"row {row}{when}"
-        return at, f"row of time {shown_time(output.labels[at])}"
+        return at, f"row of time {shown_time(output.labels[at], self.source.zone)}"
 
 
 def _kept(output: Returned) -> Returned:

@@ -41,7 +41,7 @@ class Source:
     time_name: str | None = None
     group_name: str | None = None
     times: Array | None = None
-    zoned: bool = False
+    zone: Any = None
     groups: Array | None = None  # numbers into group_labels
     group_labels: Array | None = None
 
@@ -150,7 +150,7 @@ class Source:
     @cached_property
     def notes(self) -> list[str]:
         """Remarks on times, and on columns that nothing can replace. Raises TypeError as `distinct` does."""
-        found = ["times are shown in UTC"] if self.zoned else []
+        found = []
         if self.times is None:
             found += [
                 f"column {name} holds times, but the rows are cut as they stand; pass time={name!r} to cut by it"

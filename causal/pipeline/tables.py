@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ from .replay import NUMBERS, REPLACEMENTS, Place, Replay
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ...aliases import Array
     from .clock import Clock
     from .source import Source
+
+
+Where = Sequence[Any] | None  # per table which of its rows (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +60,17 @@ class Tables:
         """Every table's rows up to the cut."""
         return self._arranged([s.take(c.kept(cut)) for s, c in zip(self.sources, self.clocks, strict=True)])
 
-    def replaced(
-        self, replay: Replay, seed: int, only: Collection[Place] | None = None, where: Array | None = None
-    ) -> Any:
+    def replaced(self, replay: Replay, seed: int, only: Collection[Place] | None = None, where: Where = None) -> Any:
         """The rows after the cut replaced: in all tables or in one, in all columns or `only` in some.
 
-        `where` restricts it to some rows of the first table. A table that cannot be replaced in the way asked for
+        `where` restricts it to some rows of each table. A table that cannot be replaced in the way asked for
         (words where it has no text, gaps where it has none) gets other values of its own.
         """
         found = []
         for i, (source, clock) in enumerate(zip(self.sources, self.clocks, strict=True)):
             future = ~clock.kept(replay.cut)
-            if where is not None and i == 0:
-                future &= where
+            if where is not None:
+                future &= where[i]
             if replay.table not in ("", self.names[i]):
                 future[:] = False
             kind = replay.kind if replay.kind in (*kinds_of(source), NUMBERS) else "draw"

@@ -17,6 +17,7 @@ from .words import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from .hits import Hit
 
@@ -62,11 +63,22 @@ class PipelineWitness(Witness):
             if function is None or data is None:
                 raise ValueError("function and data are not part of the record; pass replay(function, data)")
             boundary = self.record["boundary"] and Boundary.from_dict(self.record["boundary"])
-            tables = read_tables(function, data, self.record["time"], self.record["group"], boundary)
+            keys = (self.record["time"], self.record["group"], boundary, self.record.get("startup", 0))
+            tables = read_tables(function, data, *keys)
             runner = Runner(function, tables, self.seed, State(function))
         replay = Replay(self.cut, self.how, self.table)
         with runner.state:
             return runner.base.names.index(self.column) in runner.confirmed([replay])[replay]
+
+    def save(self, folder: str | Path, function: str | None = None) -> list[Path]:
+        """Write both inputs, what differs between them and a test that fails to a folder; the files, as Path.
+
+        `function` is where the test finds the function, "MODULE:NAME" or "FILE.py:NAME" (None: where it was defined).
+        Raises ValueError for a witness that was read back.
+        """
+        from .saved import save_witness
+
+        return save_witness(self, folder, function)
 
     def describe(self) -> str:
         """A sentence with the pair, the values and what was done to the later rows."""
@@ -109,5 +121,6 @@ def witness_of(runner: Runner, column: str, hit: Hit) -> PipelineWitness:
         "time": tables.time,
         "group": tables.group,
         "boundary": runner.clock.boundary.to_dict(),
+        "startup": runner.clock.startup,
     }
     return PipelineWitness(record, runner)

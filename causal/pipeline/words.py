@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -33,3 +35,19 @@ def counted(number: int, what: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{number} {what}{'s' * (number != 1)}"
+
+
+def duration(span: np.timedelta64) -> str:
+    """A stretch of time in its two largest units.
+
+    >>> duration(np.timedelta64(1, "D")), duration(np.timedelta64(90, "m")), duration(np.timedelta64(90061, "s"))
+    ('1 day', '1 h 30 min', '1 day 1 h')
+    """
+    left, parts = int(span.astype("timedelta64[ns]").astype(np.int64)), []
+    for word, size in (("day", 86_400 * 10**9), ("h", 3600 * 10**9), ("min", 60 * 10**9), ("s", 10**9)):
+        number, left = divmod(left, size)
+        if number:
+            parts.append(counted(number, word) if word == "day" else f"{number} {word}")
+    if not parts:
+        return f"{left / 1e6:g} ms"
+    return " ".join(parts[:2])
