@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from ..causal.verdict import Verdict
 
 PROVED, REFUTED, USAGE, OPEN, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
-COMMANDS = ("verify", "check", "model", "pipeline", "design", "cost", "error", "retention", "explain", "doctor")
+COMMANDS = (
+    *("verify", "check", "model", "pipeline", "pipelines", "startup"),
+    *("design", "cost", "error", "retention", "explain", "doctor"),
+)
 
 app = typer.Typer(
     name="attnproof",

@@ -24,7 +24,7 @@ def load(text: str, what: str, fits: Callable[[Any], bool]) -> Any:
     module_name, colon, name = text.rpartition(":")
     if not colon or not module_name or not name:
         raise ValueError(f"MODULE:{what} = {shown(text)} lacks one half; write it like my_module:build")
-    module = _module(module_name)
+    module = load_module(module_name)
     found = getattr(module, name, None)
     if not fits(found):
         near = suggestion(name, (n for n in vars(module) if fits(getattr(module, n)) and not n.startswith("_")))
@@ -35,7 +35,7 @@ def load(text: str, what: str, fits: Callable[[Any], bool]) -> Any:
     return found
 
 
-def _module(name: str) -> Any:
+def load_module(name: str) -> Any:
     """The module of this name or in this file. Its folder goes on the path, so that other processes find it too."""
     here = str(Path.cwd())
     if here not in sys.path:

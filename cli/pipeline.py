@@ -16,7 +16,10 @@ from . import Format, FormatOption, accepted, app, fail, judge
 from .modules import load, prints_aside
 from .usage import first_line, in_options, shown, suggestion, whole
 
-OPTIONS = {name: f"--{name}" for name in ("time", "group", "labels", "boundary", "cuts", "workers", "seed")}
+OPTIONS = {
+    name: f"--{name}"
+    for name in ("time", "group", "labels", "signals", "boundary", "startup", "cuts", "workers", "seed")
+}
 
 
 @app.command("pipeline")
@@ -59,6 +62,12 @@ def pipeline_command(
     ] = None,
     labels: Annotated[str | None, typer.Option(help="Output columns that may look ahead, with commas.")] = None,
     boundary: Annotated[str, typer.Option(help="prefix (a row may use itself), strict or lag:K.")] = "prefix",
+    signals: Annotated[
+        str | None, typer.Option(help="Output columns whose decisions are counted, with commas.")
+    ] = None,
+    startup: Annotated[
+        int, typer.Option(parser=whole(0), metavar="ROWS", help="Rows at the start, of each group, not compared.")
+    ] = 0,
     cuts: Annotated[str | None, typer.Option(help="How many cuts, or all; by default all of a short series.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Find the very first leaking row of each column.")] = False,
     workers: Annotated[
@@ -68,6 +77,9 @@ def pipeline_command(
         int, typer.Option(parser=whole(0), metavar="SEED", help="Seed of the values that replace others.")
     ] = 0,
     library: Annotated[str, typer.Option(help="pandas or polars: what FUNCTION takes.")] = "pandas",
+    save_witness: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write both inputs and a test that fails to a folder, if refuted.")
+    ] = None,
     output: FormatOption = Format.text,
     accept: Annotated[
         str | None,
@@ -79,10 +91,11 @@ def pipeline_command(
 ) -> None:
     """Cut the table, take the future away or replace it, and see whether settled rows change."""
     from ..causal.pipeline.check import check_pipeline
+    from ..causal.pipeline.witness import PipelineWitness
 
     accepted(accept)
     with prints_aside():
-        called = load(function, "FUNCTION", _transforms)
+        called = load(function, "FUNCTION", transforms)
         files = _files(function, called, data, table or ())
         times, groups = _columns("--time", time or (), files), _columns("--group", group or (), files)
         tables: dict[str, Any] = {}
@@ -95,18 +108,28 @@ def pipeline_command(
                 tables.get("", tables),
                 time=_by_table(times, tables),
                 group=_by_table(groups, tables),
-                labels=[] if labels is None else [label.strip() for label in labels.split(",") if label.strip()],
+                labels=comma_separated(labels),
+                signals=comma_separated(signals),
                 boundary=boundary,
-                cuts=_cuts(cuts),
+                startup=startup,
+                cuts=cuts_of(cuts),
                 exact=exact,
                 workers=workers,
                 seed=seed,
                 progress=tick,
             )
+    if save_witness is not None and isinstance(verdict.witness, PipelineWitness):
+        for path in verdict.witness.save(save_witness, function):
+            print(f"attnproof: wrote {path}", file=sys.stderr)
     judge(verdict, output, None if verdict.details["untold"] else accept)
 
 
-def _transforms(found: Any) -> bool:
+def comma_separated(text: str | None) -> list[str]:
+    """The names in a list with commas."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def transforms(found: Any) -> bool:
     """A function of the table, or an object with a method that transforms one."""
     return callable(found) or hasattr(found, "fit_transform") or hasattr(found, "transform")
 
@@ -217,7 +240,8 @@ def read_table(path: Path, said: str, time: str | None, library: str) -> Any:
     return table
 
 
-def _cuts(text: str | None) -> int | str | None:
+def cuts_of(text: str | None) -> int | str | None:
+    """A number of cuts, or "all"; None for None."""
     if text is None or text == "all":
         return text
     if not text.isdecimal() or int(text) < 1:

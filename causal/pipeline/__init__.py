@@ -8,6 +8,7 @@ _HOMES = {
     "check_pipeline": "check",
     "assert_no_lookahead": "check",
     "PipelineWitness": "witness",
+    "check_pipelines": "survey",
     "measure_startup": "startup",
     "Startup": "startup",
 }
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .check import check_pipeline as check_pipeline
     from .startup import Startup as Startup
     from .startup import measure_startup as measure_startup
+    from .survey import check_pipelines as check_pipelines
     from .witness import PipelineWitness as PipelineWitness
 else:
     __getattr__, __dir__ = face(__name__, _HOMES)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...libraries import library
 from .frames import library_of
-
-if TYPE_CHECKING:
-    from .witness import PipelineWitness
 
 TEST = '''"""Made by attnproof: fails while {where} looks ahead as the witness beside it shows."""
 
@@ -45,10 +42,10 @@ READERS = {
 }
 
 
-def save_witness(witness: PipelineWitness, folder: str | Path, function: str | None = None) -> list[Path]:
+def save_witness(witness: Any, folder: str | Path, function: str | None = None) -> list[Path]:
     """Write a witness to a folder, and return the files: tables as Parquet (arrays as .npy), a difference and a test.
 
-    `function` is where the test finds the function, as "MODULE:NAME" or "FILE.py:NAME"; None: where it was defined.
+    `function` is where the test finds the function, as "MODULE:NAME" or "PATH:NAME"; None: where it was defined.
     Raises ValueError for a witness that was read back from JSON, which has no data.
     """
     runner = witness.runner
@@ -85,7 +82,7 @@ def _write(table: Any, stem: Path) -> Path:
     return path
 
 
-def _differences(witness: PipelineWitness) -> list[str]:
+def _differences(witness: Any) -> list[str]:
     """A line for every entry that was changed; for every row that was taken away one."""
     assert witness.runner is not None
     tables, found = witness.runner.tables, []
@@ -109,7 +106,7 @@ def _entries(table: Any, name: str, number: int) -> list[Any]:
     return list(table[name] if hasattr(table, "columns") else table)
 
 
-def _test(witness: PipelineWitness, names: list[str], function: str | None) -> str:
+def _test(witness: Any, names: list[str], function: str | None) -> str:
     runner = witness.runner
     assert runner is not None
     place, _, name = (function or "").rpartition(":")

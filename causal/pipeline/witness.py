@@ -73,7 +73,7 @@ class PipelineWitness(Witness):
     def save(self, folder: str | Path, function: str | None = None) -> list[Path]:
         """Write both inputs, what differs between them and a test that fails to a folder; the files, as Path.
 
-        `function` is where the test finds the function, "MODULE:NAME" or "FILE.py:NAME" (None: where it was defined).
+        `function` is where the test finds the function, "MODULE:NAME" or "PATH:NAME" (None: where it was defined).
         Raises ValueError for a witness that was read back.
         """
         from .saved import save_witness
