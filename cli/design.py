@@ -189,9 +189,9 @@ def _numbers(design: Design, n: int, d: int) -> dict[str, int | str]:
     if design.safe:
         numbers["most slots that one query sees"] = int(member.visible.sum(axis=1).max(initial=0))
         numbers["queries that see nothing"] = int((~member.visible.any(axis=1)).sum())
-        numbers["staleness"] = (
-            f"{design.staleness(n)} positions (no design with {r} slots is below {n // (r + 1)}, T14)"
-        )
+        fed = f"; none that starves nobody is below {(n - 1) // r}, T21" if r else ""
+        least = f"no design with {r} slots is below {n // (r + 1)}, T14{fed}"
+        numbers["staleness"] = f"{design.staleness(n)} positions ({least})"
         numbers["local window that would show everything"] = f"{design.window(n)} positions"
     numbers[f"multiply-adds at d = {d}"] = cost["total"]
     numbers["multiply-adds of masked full attention"] = cost["full attention, masked"]

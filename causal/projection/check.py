@@ -17,6 +17,7 @@ from ...errors import ArgumentError
 from ..verdict import LeakBound, Status, Verdict, accept_or_raise
 from .decide import Reading, judge, unjudged, up_to
 from .entries import read_pair
+from .self_attention import model_case, of_model
 from .support import supports
 from .visible import boundary_of, read_visible, visible_to
 
@@ -34,6 +35,7 @@ def check_projection(
     visible: ArrayLike | SafeMask | str | None = None,
     boundary: Boundary | str | None = None,
     tolerance: float = 0,
+    weights: Sequence[ArrayLike] | None = None,
 ) -> Verdict:
     """Whether a head with values F V and keys E K gives every query only what the boundary allows it.
 
@@ -45,7 +47,8 @@ def check_projection(
     that shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: a `Boundary`, a
     text such as "strict" or "lag:2", or None for the prefix boundary.
     `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
-    within it, all forbidden values and scores moved at once (T19).
+    within it, all forbidden values and scores moved at once (T19). `weights` are W_Q, W_K (m, d) and W_V (m, d_v),
+    without biases, of a layer with keys X W_K and values X W_V: a reason then says what follows for it (T20).
 
     The verdict is PROVED by T10, or by T11 where rounding cannot undo what cancels, PROVED_IF under real arithmetic by
     T11 elsewhere, PROVED_IF under a condition on scores where only a finite bias hides what leaks, and REFUTED with a
@@ -62,6 +65,19 @@ def check_projection(
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)) or not tolerance >= 0:
         raise ArgumentError("tolerance", "is no bound", "pass a number ≥ 0", tolerance)
+    case = None if weights is None else model_case(weights)
+    verdict = _check(F, E, layout, visible, boundary, float(tolerance))
+    return verdict if case is None else of_model(verdict, case)
+
+
+def _check(
+    F: ArrayLike,
+    E: ArrayLike | None,
+    layout: str | None,
+    visible: ArrayLike | SafeMask | str | None,
+    boundary: Boundary | str | None,
+    tolerance: float,
+) -> Verdict:
     start = time.perf_counter()
     matrices = read_pair(F, E, layout)
     values, keys = matrices[0], matrices[-1]
@@ -75,9 +91,9 @@ def check_projection(
     reading = Reading(values, keys, support, sees, (scans[-1], scans[0]), failing)
     base = unjudged(reading, starved, seconds)
     if len(failing):
-        return judge(reading, base, float(tolerance))
+        return judge(reading, base, tolerance)
     verdict = replace(base, status=Status.PROVED, claims=("T10", *(("T13",) if sees.rule is support else ())))
-    return up_to(verdict, LeakBound(0.0, 0.0), float(tolerance)) if tolerance else verdict
+    return up_to(verdict, LeakBound(0.0, 0.0), tolerance) if tolerance else verdict
 
 
 def assert_prefix_safe(

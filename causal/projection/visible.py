@@ -72,7 +72,7 @@ class SafeMask:
         """For each query, how many of its latest allowed positions no visible slot reads; int (queries,).
 
         Under the prefix boundary the own position counts, so 0 means that the query sees its own position. By T14 some
-        query has at least ⌊n/(r+1)⌋.
+        query has at least ⌊n/(r+1)⌋, and by T21 ⌈n/r⌉ − 1 where none is starved.
         """
         ranks, horizon = self.boundary.available, self.boundary.horizon
         if ranks is None or horizon is None:

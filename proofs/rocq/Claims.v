@@ -446,10 +446,11 @@ Check (two_axes.order_irrelevant_iff :
   E *m (X *m W + ones n *m b) = (E *m X) *m W + ones r *m b <->
   b = 0 \/ forall s, \sum_j E s j = 1).
 
-(* ==================== Causality and the verified checker (T10–T15, T19) ==================== *)
+(* ==================== Causality and the verified checker (T10–T15, T19–T21) ==================== *)
 
 From AttnProof Require independence causal_head support exact biases rationals checker.
-From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals.
+From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals
+  affine_independence self_attention no_starvation.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
 Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, Product, Sum, Fused, rounded_dot).
@@ -1000,3 +1001,103 @@ Check (exact_reals.leak_reals :
     biased_head (@expR R) (Num.sqrt d%:R)^-1 E F bias S q K V 0 k| <=
   moved + range * ((expR (spread / 4%:R) - expR (- (spread / 4%:R))) /
                    (expR (spread / 4%:R) + expR (- (spread / 4%:R))))).
+
+(** * T20. The exact criterion survives self-attention *)
+
+(** Keys, values and queries of the inputs X; the query of position t is its own. *)
+Definition self_safe (R : realFieldType) (e : R -> R) (scale : R) r n m d dv (E F : 'M[R]_(r, n)) (A : pred 'I_n)
+    (S : pred 'I_r) (WQ WK : 'M[R]_(m, d)) (WV : 'M[R]_(m, dv)) (t : 'I_n) :=
+  forall X X' : 'M[R]_(n, m), (forall j, A j -> row j X = row j X') ->
+  head e scale E F S (row t X *m WQ) (X *m WK) (X *m WV) = head e scale E F S (row t X' *m WQ) (X' *m WK) (X' *m WV).
+Arguments self_safe [R] e scale [r n m d dv] E F A S WQ WK WV t.
+
+(** The same for a fixed query, with biases. *)
+Definition fixed_safe (R : realFieldType) (e : R -> R) (scale : R) r n m d dv (E F : 'M[R]_(r, n)) (A : pred 'I_n)
+    (S : pred 'I_r) (q : 'rV[R]_d) (WK : 'M[R]_(m, d)) (bK : 'rV[R]_d) (WV : 'M[R]_(m, dv)) (bV : 'rV[R]_dv) :=
+  forall X X' : 'M[R]_(n, m), (forall j, A j -> row j X = row j X') ->
+  head e scale E F S q (X *m WK + (const_mx 1 : 'cV_n) *m bK) (X *m WV + (const_mx 1 : 'cV_n) *m bV) =
+  head e scale E F S q (X' *m WK + (const_mx 1 : 'cV_n) *m bK) (X' *m WV + (const_mx 1 : 'cV_n) *m bV).
+Arguments fixed_safe [R] e scale [r n m d dv] E F A S q WK bK WV bV.
+
+Check (affine_independence.affine_independence :
+  forall (R : realFieldType) (N : nat) (e : R -> R) (P : finType) (Q : pred P) (a : P -> 'rV[R]_N) (g : P -> R)
+    (l : P -> 'rV[R]_N) (t : 'I_N) (c : R), exponential e -> c != 0 ->
+  (forall x : 'cV[R]_N, (exists2 mu, 0 < mu & x t 0 = c * mu) ->
+     \sum_(p | Q p) (g p + (l p *m x) 0 0) * e ((a p *m x) 0 0) = 0) ->
+  forall b, \sum_(p | Q p && (a p == b)) g p = 0 /\ \sum_(p | Q p && (a p == b)) l p = 0).
+
+Check (self_attention.fixed_query_exact :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  scale != 0 -> (exists s, S s) ->
+  forall (WK : 'M[R]_(m, d)) (bK : 'rV[R]_d) (WV : 'M[R]_(m, dv)) (bV : 'rV[R]_dv), WV != 0 ->
+  forall q : 'rV[R]_d, WK *m q^T != 0 -> fixed_safe e scale E F A S q WK bK WV bV <-> exact_criterion E F A S).
+
+Check (self_attention.fixed_query_blind :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  (exists s, S s) ->
+  forall (WK : 'M[R]_(m, d)) (bK : 'rV[R]_d) (WV : 'M[R]_(m, dv)) (bV : 'rV[R]_dv), WV != 0 ->
+  forall q : 'rV[R]_d, WK *m q^T = 0 ->
+  fixed_safe e scale E F A S q WK bK WV bV <->
+  forall j, ~~ A j -> \sum_(s | S s) e (scale * (bK *m q^T) 0 0 * \sum_i E s i) * F s j = 0).
+
+Check (self_attention.no_values_safe :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n)
+    (S : pred 'I_r) (WK : 'M[R]_(m, d)) (bK : 'rV[R]_d) (WV : 'M[R]_(m, dv)) (bV : 'rV[R]_dv) (q : 'rV[R]_d),
+  WV = 0 -> bV = 0 -> fixed_safe e scale E F A S q WK bK WV bV).
+
+Check (self_attention.self_sufficient :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  (exists s, S s) ->
+  forall (WK : 'M[R]_(m, d)) (WV : 'M[R]_(m, dv)) (WQ : 'M[R]_(m, d)) (t : 'I_n),
+  A t -> exact_criterion E F A S -> self_safe e scale E F A S WQ WK WV t).
+
+Check (self_attention.self_exact :
+  forall (R : rcfType) (e : R -> R), exponential e ->
+  forall (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  scale != 0 -> (exists s, S s) ->
+  forall (WK : 'M[R]_(m, d)) (WV : 'M[R]_(m, dv)) (WQ : 'M[R]_(m, d)), WV != 0 -> forall t : 'I_n, A t ->
+  (exists x : 'rV[R]_m, x *m (WK *m WQ^T) *m x^T != 0) ->
+  self_safe e scale E F A S WQ WK WV t <-> exact_criterion E F A S).
+
+Check (self_attention.self_antisymmetric :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  scale != 0 -> (exists s, S s) ->
+  forall (WK : 'M[R]_(m, d)) (WV : 'M[R]_(m, dv)) (WQ : 'M[R]_(m, d)), WV != 0 -> forall t : 'I_n, A t ->
+  (forall x : 'rV[R]_m, x *m (WK *m WQ^T) *m x^T = 0) -> WK *m WQ^T != 0 ->
+  self_safe e scale E F A S WQ WK WV t <->
+  exact_criterion (\matrix_(s, i) if i == t then 0 else E s i) F A S).
+
+Check (self_attention.self_blind :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
+  (exists s, S s) ->
+  forall (WK : 'M[R]_(m, d)) (WV : 'M[R]_(m, dv)) (WQ : 'M[R]_(m, d)), WV != 0 -> forall t : 'I_n,
+  WK *m WQ^T = 0 -> self_safe e scale E F A S WQ WK WV t <-> forall j, ~~ A j -> \sum_(s | S s) F s j = 0).
+
+Check (self_attention.antisymmetric_safe :
+  forall (R : realFieldType) (e : R -> R) (scale : R), exponential e -> scale != 0 ->
+  let E : 'M[R]_2 := delta_mx 0 0 in let F : 'M[R]_2 := delta_mx 0 1 - delta_mx 1 1 in
+  let WQ : 'M[R]_2 := delta_mx 0 1 - delta_mx 1 0 in let first := pred1 0 : pred 'I_2 in
+  self_safe e scale E F first predT WQ 1%:M (1%:M : 'M[R]_2) 0 /\ ~ exact_criterion E F first predT).
+
+(** * T21. Freshness without starvation *)
+
+Check (no_starvation.fed_query_stale :
+  forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (visible : 'I_n -> pred 'I_r),
+  (0 < n)%N -> passes E F visible -> (forall t, exists s j, visible t s && ((E s j != 0) || (F s j != 0))) ->
+  exists t, unseen E F visible t (n.-1 %/ r)%N).
+
+Check (no_starvation.fed_attained :
+  forall (R : ringType) (r n : nat), (0 < n)%N -> (0 < r)%N ->
+  let E : 'M[R]_(r, n) := \matrix_(s, j) (j == s * (n.-1 %/ r).+1 :> nat)%N%:R in
+  [/\ passes E E (largest E E), forall t, exists s j, largest E E t s && ((E s j != 0) || (E s j != 0)) &
+      forall t h, unseen E E (largest E E) t h -> (h <= n.-1 %/ r)%N]).
+
+Check (no_starvation.starving_is_fresher :
+  forall R : ringType, let E : 'M[R]_(1, 3) := delta_mx 0 1 in
+  [/\ passes E E (largest E E), ~ (forall t, exists s j, largest E E t s && ((E s j != 0) || (E s j != 0))),
+      (3.-1 %/ 1 = 2)%N & forall t h, unseen E E (largest E E) t h -> (h <= 1)%N]).

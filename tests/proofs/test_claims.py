@@ -20,11 +20,12 @@ from attnproof.numeric import balls
 from attnproof.proofs import rocq_source
 from attnproof.proofs.claim import Scale, claim_by_id, registry
 from attnproof.proofs.verify import check_claim
-from attnproof.symbolic import attention, cost, prefix, rank, softmax
+from attnproof.symbolic import attention, cost, prefix, rank, self_attention, softmax
 from attnproof.symbolic.derivation import Lemma
+from attnproof.symbolic.self_attention import Case
 from sympy import Matrix, Rational
 
-MINE = [f"T{i}" for i in (*range(1, 16), 18, 19)]
+MINE = [f"T{i}" for i in (*range(1, 16), *range(18, 22))]
 
 
 def by_claim(values):
@@ -60,7 +61,7 @@ def test_checks_on_arrays_hold(name, n):
 
 
 def test_the_register_is_complete_and_in_order():
-    assert list(registry()) == [f"T{i}" for i in range(1, 20)]
+    assert list(registry()) == [f"T{i}" for i in range(1, 22)]
     for claim in registry().values():
         assert claim.title
         assert claim.source
@@ -142,6 +143,7 @@ t12, t13, t14, t15, t18, t19 = map(
     module,
     ("t12_witness", "t13_largest_mask", "t14_freshness", "t15_composition", "t18_two_axes", "t19_leak_size"),
 )
+t20, t21 = map(module, ("t20_self_attention", "t21_no_starvation"))
 double = after(lambda x: 2 * x)
 more = after(lambda x: x + 1)
 swapped = after(lambda pair: (pair[1], pair[0]))
@@ -154,6 +156,7 @@ def wrong_softmax(logits, visible=None):
 
 
 row_softmax = softmax.row_softmax
+t20_example = t20.blind_example
 
 MUTATIONS: list[tuple[str, str, Any, str, Any]] = [
     ("T1", "closed y", t01, "closed_full", after(lambda x: x + EPS)),
@@ -225,6 +228,14 @@ MUTATIONS: list[tuple[str, str, Any, str, Any]] = [
     ("T19", "steepness", softmax, "two_slot_step", double),
     ("T19", "bound", t19, "bound", after(lambda x: x / 2)),
     ("T19", "one position", t19, "at_once", after(lambda pair: (pair[0] * 2, pair[1]))),
+    ("T20", "tied sum", t20, "tied_sum", after(lambda x: -x)),
+    ("T20", "case", self_attention.SelfAttention, "case", instead(property(lambda self: Case.EXACT))),
+    ("T20", "column", self_attention, "without", instead(lambda head, position: head)),
+    ("T20", "example", t20, "TURN", instead(sympy.eye(2))),
+    ("T20", "blind", t20, "blind_example", instead(lambda: replace(t20_example(), query=sympy.eye(2)))),
+    ("T21", "bound", t21, "bound", more),
+    ("T21", "staleness", t21, "staleness", after(lambda x: max(0, x - 1))),
+    ("T21", "spacing", t21, "even_releases", after(lambda x: x[1:])),
 ]  # fmt: skip
 
 
