@@ -233,7 +233,10 @@ def read_table(path: Path, said: str, time: str | None, library: str) -> Any:
         fail(f"{said} {shown(path)} cannot be read ({why}); pass a well-formed {path.suffix} file")
     if time in table.columns and not module.api.types.is_numeric_dtype(table[time]):
         try:
-            table[time] = module.to_datetime(table[time], format="ISO8601")
+            try:
+                table[time] = module.to_datetime(table[time], format="ISO8601")
+            except ValueError:  # offsets of winter and of summer time, one after the other
+                table[time] = module.to_datetime(table[time], format="ISO8601", utc=True)
         except (ValueError, TypeError) as error:
             why = first_line(error)
             fail(f"--time {time} holds what is no time in {shown(path)} ({why}); write ISO dates or numbers")

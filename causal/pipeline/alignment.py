@@ -62,6 +62,8 @@ class Aligner:
         Raises TypeError or ValueError, one sentence each: no table, other columns than before, rows that cannot be
         aligned.
         """
+        if result is None and self.mode:
+            raise Unaligned("function returned nothing")
         names, columns, index, single = read_columns(result)
         if not names and not self.names:
             raise ValueError("function returned no columns; return at least one")

@@ -103,6 +103,9 @@ def clock_of(source: Source, boundary: Boundary | str | None) -> Clock:
     else:
         own = np.arange(n)
     if boundary.kind == "from_times":
+        if any(remark.startswith("rows were sorted") for remark in source.remarks):
+            problem = "gives times for rows that are not in order of time"
+            raise ArgumentError("boundary", problem, "sort the data, and the boundary, by time first")
         assert boundary.available is not None
         assert boundary.horizon is not None
         ranks = int(max(boundary.available.max(), boundary.horizon.max())) + 1

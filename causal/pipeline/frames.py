@@ -6,7 +6,7 @@ pandas and Polars frames and series and NumPy arrays; neither library is importe
 from __future__ import annotations
 
 import sys
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -44,7 +44,7 @@ def comparable(values: Any, name: str = "time") -> Array:
             values = values.to_timestamp()
         if getattr(values, "tz", None) is not None:
             values = pandas.DatetimeIndex(values).tz_convert("UTC").tz_localize(None)
-    found = np.asarray(values)
+    found = _dates_in_text(np.asarray(values))
     if found.dtype.kind == "M":
         found = found.astype("datetime64[ns]")
     if found.ndim != 1:
@@ -60,6 +60,23 @@ def comparable(values: Any, name: str = "time") -> Array:
 def holds_times(column: Any) -> bool:
     """Whether a column is one of dates or times."""
     return getattr(column.dtype, "kind", "") == "M" or str(column.dtype).startswith("Date")
+
+
+def _dates_in_text(values: Array) -> Array:
+    """Times with an offset that are written as text, as times in UTC: as text they do not sort where summer time ends.
+
+    >>> _dates_in_text(np.array(["2024-10-27T02:30+02:00", "2024-10-27T02:10+01:00"], dtype=object)).tolist()
+    [datetime.datetime(2024, 10, 27, 0, 30), datetime.datetime(2024, 10, 27, 1, 10)]
+    """
+    if values.dtype.kind not in "OU" or not len(values) or not all(isinstance(v, str) for v in values):
+        return values
+    try:
+        read = [datetime.fromisoformat(str(value)) for value in values]
+    except ValueError:
+        return values
+    if any(at.tzinfo is None for at in read):
+        return values
+    return np.array([at.astimezone(UTC).replace(tzinfo=None) for at in read], dtype="datetime64[us]")
 
 
 def zone_of(times: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentTypeError
+from .conversion import made
 from .frames import library_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def call_with(function: Callable[..., Any], calling: str, given: Any) -> Any:
     """A function's result, a lazy one made; `calling` says how it takes tables: "one", by "positions" or "keywords"."""
     positions, names = {"one": ((given,), {}), "positions": (given, {}), "keywords": ((), given)}[calling]
     result = function(*positions, **names)
-    return result.collect() if type(result).__name__ == "LazyFrame" else result
+    return result.collect() if type(result).__name__ == "LazyFrame" else made(result)
 
 
 def as_function(function: Any) -> Callable[[Any], Any]:

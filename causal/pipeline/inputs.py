@@ -10,7 +10,8 @@ import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError, BadArgument
 from .clock import after_startup, clock_of, clocks_of
-from .frames import comparable, library_of, shown_time, zone_of
+from .conversion import converted, is_table
+from .frames import comparable, library_of, zone_of
 from .source import Source
 from .tables import Tables
 
@@ -51,7 +52,7 @@ def read_tables(
 def _are_several(data: Any) -> bool:
     if isinstance(data, Mapping):
         return True
-    return isinstance(data, (tuple, list)) and len(data) > 0 and all(library_of(d) for d in data)
+    return isinstance(data, (tuple, list)) and len(data) > 0 and all(is_table(d) for d in data)
 
 
 def _without_repeats(given: Mapping[str, Any]) -> tuple[list[str], list[Any], list[tuple[str, int]]]:
@@ -107,6 +108,7 @@ def _key(key: Any, name: str, table: Any, number: int) -> Any:
 
 def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     """The input table, checked. Raises TypeError or ValueError: kind, size, names, order in time."""
+    data, back, note = _converted(data)
     library = _known_library(data)
     names = _column_names(data, library)
     times, time_name = _keyed(data, names, "time", time)
@@ -119,11 +121,19 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
         labels, groups = np.unique(_named(comparable(groups, "group")), return_inverse=True)
         groups = groups.reshape(-1)
     values = [name for name in names if name not in (time_name, group_name)]
-    if not values:
+    if not values and times is None:
         raise ArgumentError("data", "has no column beside time and group", "pass at least one")
     zone = None if given is None else zone_of(given)
-    source = Source(data, library, values, len(data), time_name, group_name, times, zone, groups, labels)
-    _check_order(source)
+    remarks = [note] if note else []
+    if not values:
+        remarks.append("data holds times and nothing else, so that rows were taken away and nothing was replaced")
+    order = _order_of(times, groups)
+    if order is not None:
+        data = data[order] if library != "pandas" else data.iloc[order]
+        times, groups = (None if of is None else of[order] for of in (times, groups))
+        remarks.append("rows were sorted by time first, for the function as well; they are numbered in that order")
+    keys = (time_name, group_name, times, zone, groups, labels)
+    source = Source(data, library, values, len(data), *keys, back, tuple(remarks))
     _ = source.notes  # refuses now what could not be told apart when it is replaced
     return source
 
@@ -131,9 +141,6 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
 def _known_library(data: Any) -> str:
     """The library of a table that has rows enough."""
     library = library_of(data)
-    if not library:
-        remedy = "pass a pandas or Polars frame or series, or a NumPy array"
-        raise ArgumentTypeError("data", f"is {type(data).__name__}", remedy)
     if library == "numpy" and data.ndim not in (1, 2):
         raise ArgumentError("data", f"has shape {data.shape}", "pass rows, or rows by columns")
     if len(data) < 2:
@@ -151,9 +158,14 @@ def _column_names(data: Any, library: str) -> list[str]:
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise ArgumentError("data", f"has two columns named {twice[0]}", "rename one")
-    if not names:
+    if not names and type(getattr(data, "index", None)).__name__ not in ("DatetimeIndex", "PeriodIndex"):
         raise ArgumentError("data", "has no columns", "pass at least one")
     return names
+
+
+def _converted(data: Any) -> tuple[Any, Any, str]:
+    found = converted(data)
+    return found.table, found.back, found.note
 
 
 def _keyed(data: Any, names: list[str], role: str, key: Any) -> tuple[Any, str | None]:
@@ -190,19 +202,16 @@ def group_numbers(source: Source, values: Any) -> Array:
     return np.where(labels[at] == found, at, -1)
 
 
-def _check_order(source: Source) -> None:
-    if source.times is None:
-        return
-    groups = np.zeros(source.n, int) if source.groups is None else source.groups
-    order = np.argsort(groups, kind="stable")
-    times, same = source.times[order], groups[order][1:] == groups[order][:-1]
+def _order_of(times: Array | None, groups: Array | None) -> Array | None:
+    """The order of rows by time; None where they are in it, within each group at least."""
+    if times is None:
+        return None
+    numbers = np.zeros(len(times), int) if groups is None else groups
+    within = np.argsort(numbers, kind="stable")
+    ordered, same = times[within], numbers[within][1:] == numbers[within][:-1]
     try:
-        back = np.flatnonzero((times[1:] < times[:-1]) & same)
+        back = bool(((ordered[1:] < ordered[:-1]) & same).any())
+        return np.argsort(times, kind="stable") if back else None
     except TypeError as error:
         problem = f"holds values that cannot be compared ({error})"
         raise ArgumentTypeError("time", problem, "pass times of one kind") from None
-    if back.size:
-        row = int(order[back[0] + 1])
-        within = "" if source.groups is None else " within its group"
-        problem = f"goes back at row {row}{within} ({shown_time(source.times[row], source.zone)})"
-        raise ArgumentError("time", problem, "sort the data by time first")

@@ -16,7 +16,7 @@ def spoilt(tables: Tables, given: Any) -> str | None:
     """What a function changed in its input, in words; None when it changed nothing."""
     changes = []
     for name, source, table in zip(tables.names, tables.sources, tables.listed(given), strict=True):
-        change = _change(source, table)
+        change = None if source.back is not None else _change(source, table)
         if change is not None:
             changes.append(change if tables.how == "one" else f"{change} of table {name}")
     return " and ".join(changes) or None

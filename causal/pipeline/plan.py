@@ -63,7 +63,7 @@ def alternating(runner: Runner, cuts: Iterable[int]) -> list[Replay]:
     ways = runner.tables.perturbations()
     found = []
     for i, cut in enumerate(cuts):
-        found += [Replay(cut, TRUNCATION), Replay(cut, *ways[i % len(ways)])]
+        found += [Replay(cut, TRUNCATION), *([Replay(cut, *ways[i % len(ways)])] if ways else [])]
     return found
 
 
@@ -87,6 +87,7 @@ def _within_budget(runner: Runner, most: int) -> Plan:
     calls = most - runner.calls - reserve
     special = special_cuts(runner.tables.sources, runner.tables.clocks)[: int(SPECIAL * calls) // 2].tolist()
     first = [Replay(cut, kind) for cut in special[:THREE_WAYS] for kind in (TRUNCATION, "high", "low")]
+    first = first if runner.tables.perturbations() else [replay for replay in first if replay.kind == TRUNCATION]
     first += alternating(runner, special[THREE_WAYS:])
     return Plan((*first, *spread(runner, calls - len(first), runner.seed, special)), reserve, most)
 

@@ -125,6 +125,8 @@ def outside(runner: Runner) -> Iterator[str]:
             f"function also reads {read} from outside, which is neither cut nor replaced; to have it checked, pass "
             "it as a further table, data=(first, second)"
         )
+    if runner.aligner.backwards:
+        yield "function returned rows without their times, newest first as it seems; keep the time column to be sure"
     files = runner.state.files
     if files.read:
         yield f"function reads {listed(_named(files.read))}, which {_is(files.read)} neither cut nor replaced"

@@ -20,6 +20,8 @@ FAR = 1000.0  # ranges beyond the range: thresholds need not be near what was se
 
 def kinds_of(source: Source) -> tuple[str, ...]:
     """The ways in which rows of a table can be replaced."""
+    if not source.names:
+        return ()
     gaps = any(0 < missing.sum() < source.n for missing in source.missing.values())
     return ("high", "low", "draw", *(("words",) if source.texts else ()), *(("gaps",) if gaps else ()))
 

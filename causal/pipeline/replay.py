@@ -64,6 +64,7 @@ class Trial:
     compared: int = 0
     rewrites: tuple[tuple[int, Rewrite], ...] = ()
     failed: str | None = None
+    empty: bool = False  # whether it returned no rows
     rows: int = 0
 
     @property

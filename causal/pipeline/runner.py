@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import contextvars
 import time
+import traceback
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ownership import is_own_file
 from .alignment import Aligner, Unaligned
 from .comparison import Difference, compare_settled
 from .frames import shown_time
@@ -59,7 +62,9 @@ class Runner:
         try:
             result = self.call(given)
         except Refused as error:
-            raise ValueError(f"function raises {error} on the whole data; it must run on that") from error.__cause__
+            where = _place_of(error.__cause__)
+            problem = f"function raises {error} on the whole data{where}; it must run on that"
+            raise ValueError(f"{problem}: call it yourself to see more") from error.__cause__
         self.mutates = spoilt(self.tables, given)
         self.base = _kept(self._read_whole(result))
         if self.aligner.is_anonymous(self.base, getattr(result, "index", None)) and self._is_newest_first():
@@ -100,7 +105,13 @@ class Runner:
         self.state = State(self.function)
 
     def _read_whole(self, result: Any) -> Returned:
-        return self.aligner.read(result, self.everything, getattr(self.source.data, "index", None))
+        return self.aligner.read(result, self.everything, self._index_of(self.source.data, whole=True))
+
+    def _index_of(self, given: Any, whole: bool = False) -> Any:
+        """The index of the first table that was given, where the function sees one."""
+        if self.source.library != "pandas" or self.source.back is not None:
+            return None
+        return (given if whole else self.tables.listed(given)[0]).index
 
     @property
     def _middle(self) -> int:
@@ -113,7 +124,7 @@ class Runner:
         cut = self._middle
         rows, index = (
             np.flatnonzero(self.clock.kept(cut)),
-            getattr(self.tables.listed(self.tables.taken(cut))[0], "index", None),
+            self._index_of(self.tables.taken(cut)),
         )
         try:
             there = _kept(self.aligner.read(fresh[0], rows, index))
@@ -137,7 +148,7 @@ class Runner:
             return False
         given = self.tables.taken(cut)
         try:
-            short = self.aligner.read(self.call(given), rows, getattr(self.tables.listed(given)[0], "index", None))
+            short = self.aligner.read(self.call(given), rows, self._index_of(given))
         except (Refused, Unaligned):
             return False
         both = zip(self.base.columns, short.columns, strict=True)
@@ -175,7 +186,7 @@ class Runner:
         truncated = replay.kind == TRUNCATION
         kept = self.clock.kept(replay.cut)
         rows = np.flatnonzero(kept) if truncated else self.everything
-        index = getattr(self.tables.listed(given)[0], "index", None)
+        index = self._index_of(given)
         other = self.aligner.read(self.call(given), rows, index)
         return compare_settled(self.base, other, replay.cut, self.limits(), kept if truncated else None)
 
@@ -225,7 +236,8 @@ class Runner:
             return Trial(replay, failed=f"function raises {error}", rows=rows)
         except Unaligned as error:
             return Trial(replay, failed=str(error).partition(",")[0].partition(";")[0], rows=rows)
-        return Trial(replay, difference.compared, tuple(self.rewrites(difference).items()), rows=rows)
+        found, empty = tuple(self.rewrites(difference).items()), not len(difference.other.key)
+        return Trial(replay, difference.compared, found, rows=rows, empty=empty)
 
     def rewrites(self, difference: Difference) -> dict[int, Rewrite]:
         """The columns in which two runs differ, by number, without the runs themselves."""
@@ -250,6 +262,13 @@ class Runner:
             )
             return row, f"row {row}{when}"
         return at, f"row of time {shown_time(output.labels[at], self.source.zone)}"
+
+
+def _place_of(error: BaseException | None) -> str:
+    """Where the user's own code raised: file and line."""
+    steps = traceback.extract_tb(error.__traceback__) if error is not None else []
+    own = [step for step in steps if is_own_file(step.filename)]
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
 def _kept(output: Returned) -> Returned:

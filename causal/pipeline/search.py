@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .budget import CALLS, FOR_REPETITION, calls_for_carriers
@@ -58,6 +58,7 @@ def run_search(runner: Runner, search: Search, labels: Collection[str]) -> Searc
     """
     plan = plan_for(runner, search.cuts)
     trials = run_all(runner, plan.replays, search.workers, search.progress)
+    trials = _too_short(trials)
     trials += _shortest_prefix(runner, trials)
     if plan.calls and not any(trial.rewrites for trial in trials):
         trials += run_all(runner, _further(runner, plan, trials), search.workers)
@@ -67,6 +68,18 @@ def run_search(runner: Runner, search: Search, labels: Collection[str]) -> Searc
         trials += _before_the_first(runner, trials, labels)
     trials += farther(runner, trials, _calls_for_reach(runner, plan))
     return Searched(tuple(trials), plan.calls)
+
+
+def _too_short(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials, of which prefixes without any row returned, shorter than all that have some, count as refused."""
+    lengths = [
+        trial.rows for trial in trials if trial.truncates and not trial.empty and not trial.failed and trial.rows
+    ]
+    least = min(lengths, default=0)
+    return [
+        replace(t, rewrites=(), failed="function returned no rows") if t.empty and t.truncates and t.rows < least else t
+        for t in trials
+    ]
 
 
 def _shortest_prefix(runner: Runner, trials: Sequence[Trial], tries: int = 4) -> list[Trial]:

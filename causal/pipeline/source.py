@@ -16,7 +16,7 @@ import numpy as np
 from .frames import as_array, entry_text, holds_times, objects
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ...aliases import Array
 
@@ -44,6 +44,12 @@ class Source:
     zone: Any = None
     groups: Array | None = None  # numbers into group_labels
     group_labels: Array | None = None
+    back: Callable[[Any], Any] | None = None  # makes of a table the kind that the function takes
+    remarks: tuple[str, ...] = ()  # on how the table was read
+
+    def given(self, table: Any) -> Any:
+        """A table like this one as the function takes it."""
+        return table if self.back is None else self.back(table)
 
     # -- columns ------------------------------------------------------------------------------------------------------
 
@@ -150,7 +156,7 @@ class Source:
     @cached_property
     def notes(self) -> list[str]:
         """Remarks on times, and on columns that nothing can replace. Raises TypeError as `distinct` does."""
-        found = []
+        found = list(self.remarks)
         if self.times is None:
             found += [
                 f"column {name} holds times, but the rows are cut as they stand; pass time={name!r} to cut by it"

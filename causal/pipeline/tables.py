@@ -38,7 +38,8 @@ class Tables:
     time: Any = None
     group: Any = None
 
-    def _arranged(self, tables: list[Any]) -> Any:
+    def _arranged(self, made: list[Any]) -> Any:
+        tables = [source.given(table) for source, table in zip(self.sources, made, strict=True)]
         if self.how == "one":
             return tables[0]
         if self.how == "positions":

@@ -84,6 +84,8 @@ def place(tmp_path_factory):
     table.to_csv(folder / "data.csv", index=False)
     table.assign(day=pd.to_datetime(days)).to_parquet(folder / "data.parquet")
     table.iloc[::-1].to_csv(folder / "backwards.csv", index=False)
+    summer = [f"2024-10-27T0{h}:30:00+0{o}:00" for h, o in ((1, 2), (2, 2), (2, 1), (3, 1), (4, 1))]
+    table.iloc[:5].assign(day=summer).to_csv(folder / "summer.csv", index=False)
     table.assign(day="soon").to_csv(folder / "soon.csv", index=False)
     news = pd.DataFrame({"day": days[::3], "score": [0.0, 3.0, 1.0, 7.0]})
     news.to_csv(folder / "news.csv", index=False)
@@ -111,6 +113,8 @@ def run(place, *arguments):
     ("arguments", "code", "line"),
     [
         (["features:trailing", "data.csv", "--time", "day"], 3, "no leak on these cuts"),
+        (["features:trailing", "backwards.csv", "--time", "day"], 3, "rows were sorted by time first"),
+        (["features:trailing", "summer.csv", "--time", "day"], 3, "time 2024-10-27T00:30+00:00"),
         (["features:trailing", "data.parquet", "--time", "day", "--accept", "undecided"], 0, "no leak on these cuts"),
         (["features:noisy", "data.csv", "--time", "day", "--accept", "undecided"], 3, "non-deterministic"),
         (["features.py:centred", "data.csv", "--time", "day"], 1, "looks ahead 1 instant"),
@@ -186,7 +190,6 @@ def test_json_reads_back(place):
             "--time 'when' is no column; the columns are day, firm, close",
         ),
         (["features:trailing", "soon.csv", "--time", "day"], "--time day holds what is no time"),
-        (["features:trailing", "backwards.csv", "--time", "day"], "time goes back at row 1"),
         (["features:trailing", "data.csv", "--labels", "tgt"], "--labels names 'tgt', which is no output column"),
         (["features:trailing", "data.csv", "--boundary", "later"], "--boundary 'later' is unknown"),
     ],

@@ -194,7 +194,7 @@ X = np.arange(8.0)
             r"data has one instant only; a look-ahead check",
         ),
         (
-            lambda: check_pipeline(lambda d: d, pd.DataFrame({"t": range(4)}), time="t"),
+            lambda: check_pipeline(lambda d: d, pd.DataFrame({"g": range(4)}), group="g"),
             ValueError,
             r"data has no column beside time and group",
         ),

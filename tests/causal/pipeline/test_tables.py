@@ -204,11 +204,6 @@ def test_few_calls_for_large_tables():
             r"time names table 'sales', which is not in data; they are prices",
         ),
         (
-            (PRICES, NEWS.iloc[::-1]),
-            {},
-            r"table news: time goes back at row 1 \(2024-02-06\); sort the data by time first",
-        ),
-        (
             (PRICES, NEWS.tz_localize("UTC")),
             {},
             r"the times of table news have a time zone and those of table prices have none; give both the same",
