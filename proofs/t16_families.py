@@ -95,4 +95,5 @@ CLAIM = Claim(
     property=property,
     solver=solver,
     replay=replay,
+    theorems=("family_safe_iff",),
 )

@@ -123,4 +123,5 @@ CLAIM = Claim(
     property=property,
     solver=solver,
     replay=replay,
+    theorems=("truncation_perturbation", "perturbation_not_enough"),
 )

@@ -446,11 +446,11 @@ Check (two_axes.order_irrelevant_iff :
   E *m (X *m W + ones n *m b) = (E *m X) *m W + ones r *m b <->
   b = 0 \/ forall s, \sum_j E s j = 1).
 
-(* ==================== Causality and the verified checker (T10–T15, T19–T21) ==================== *)
+(* ==================== Causality and the verified checker (T10–T17, T19–T21) ==================== *)
 
 From AttnProof Require independence causal_head support exact biases rationals checker.
 From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals
-  affine_independence self_attention no_starvation.
+  affine_independence self_attention no_starvation families pipelines.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
 Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, Product, Sum, Fused, rounded_dot).
@@ -941,6 +941,33 @@ Check (composition.by_time_stack_leaks :
 Check (composition.leaking_layer_leaks :
   forall (n : nat) (allowed : rel 'I_n) (X : Type) (f : layer n X X) (before after : nat),
   ~ layer_safe allowed f -> ~ layer_safe allowed (stack (nseq before id ++ f :: nseq after id))).
+
+(** * T16. Designs that are safe for every length *)
+
+Check (families.family_safe_iff :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (d dv : nat) (slots : nat -> nat)
+    (reads sees allowed : nat -> nat -> nat -> bool),
+  exponential e -> scale != 0 -> (0 < d)%N -> (0 < dv)%N ->
+  (forall n (E F : 'M[R]_(slots n, n)), (0 < n)%N ->
+     (forall (s : 'I_(slots n)) (j : 'I_n), ~~ reads s j n -> E s j = 0) ->
+     (forall (s : 'I_(slots n)) (j : 'I_n), ~~ reads s j n -> F s j = 0) ->
+     prefix_safe e scale d dv E F (fun (t : 'I_n) j => allowed t j n) (fun t s => sees t s n)) <->
+  (forall n t s j, (0 < n)%N -> (t < n)%N -> (s < slots n)%N -> (j < n)%N ->
+     ~ [&& sees t s n, reads s j n & ~~ allowed t j n])).
+
+(** * T17. Look-ahead in pipelines *)
+
+(** Outputs up to t that come from the series up to t; outputs up to t that later inputs do not change. *)
+Definition truncation (X Y : Type) (f : seq X -> seq Y) :=
+  forall x t, (t < size x)%N -> take t.+1 (f x) = f (take t.+1 x).
+Definition perturbation (X Y : Type) (f : seq X -> seq Y) :=
+  forall x x' t, size x = size x' -> take t.+1 x = take t.+1 x' -> take t.+1 (f x) = take t.+1 (f x').
+
+Check (pipelines.truncation_perturbation :
+  forall (X Y : Type) (f : seq X -> seq Y), truncation f -> perturbation f).
+
+Check (pipelines.perturbation_not_enough :
+  forall (X : Type) (x : X), let f (s : seq X) := nseq (size s) (size s) in perturbation f /\ ~ truncation f).
 
 (** * T19. How far all forbidden inputs at once can move an output *)
 
