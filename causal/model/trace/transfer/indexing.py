@@ -63,6 +63,13 @@ def places_of(indices: Sequence[Index | None]) -> tuple[Array | slice, ...]:
     return tuple(slice(None) if i is None else i.places() for i in indices)
 
 
+def within(places: Array, extent: int) -> Array:
+    """The places, which lie among so many; IndexError where they do not, as a kernel raises where it has numbers."""
+    if places.size and not 0 <= places.min() <= places.max() < extent:
+        raise IndexError(f"index {places[(places < 0) | (places >= extent)][0]} is out of range for {extent} places")
+    return places
+
+
 def loose(shape: tuple[int, ...], lo: Array, hi: Array) -> Shadow:
     """Elements of unknown value."""
     return Shadow(shape, lo, hi, np.zeros((1,) * len(shape), np.uint8))
@@ -123,7 +130,7 @@ def gathered(x: Shadow, i: Operand, axis: int, shape: tuple[int, ...]) -> Shadow
         return uniform(shape, FIXED)
     x = x if x.shape else reshape(x, (1,))
     if i.shadow.is_fixed:
-        where = i.array()
+        where = within(i.array(), x.shape[axis])
         return Shadow(shape, *(_along(a, where, axis) for a in (x.lo, x.hi, x.kind)))
     row = _joined_axis(x, axis)
     cut = tuple(slice(0, size) for size in shape)
@@ -161,7 +168,7 @@ def rows(table: Shadow, i: Operand, axis: int, shape: tuple[int, ...]) -> Shadow
     extent = shape[axis : axis + len(shape) - len(table.shape) + 1]
     free = (1,) * len(extent)
     if i.shadow.is_fixed:
-        where = i.array().reshape(-1)
+        where = within(i.array().reshape(-1), table.shape[axis])
         parts = []
         for a in (table.lo, table.hi, table.kind):
             one = a.shape[axis] == 1
@@ -283,7 +290,7 @@ def scattered(run: Context, x: Operand, i: Operand, source: Operand | Number, ax
     index = i.shadow if i.shape else reshape(i.shadow, (1,))
     cut = tuple(slice(0, size) for size in index.shape)
     if index.is_fixed:
-        where = i.array().reshape(index.shape)
+        where = within(i.array().reshape(index.shape), x.shape[axis])
         beside = tuple(slice(None) if d == axis else c for d, c in enumerate(cut))
         slots = np.take_along_axis(slots_of(x.shape)[beside], where, axis)
         s = known(run, source)
@@ -319,7 +326,7 @@ def slices_written(
         return everywhere(x.shadow, [i.shadow, s])
     axes = len(x.shape)
     if i.shadow.is_fixed:
-        slots = np.take(slots_of(x.shape), i.array().reshape(-1), axis)
+        slots = np.take(slots_of(x.shape), within(i.array().reshape(-1), x.shape[axis]), axis)
         return written(
             x.shadow, slots, Shadow(slots.shape, *(align(a, axes) for a in (s.lo, s.hi, s.kind))), accumulate
         )

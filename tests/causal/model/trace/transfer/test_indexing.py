@@ -109,6 +109,19 @@ def test_slices_by_their_places(axis, where, shape):
     check_exact(lambda x: np.take(x, where, axis).reshape(shape), s, varying(X))
 
 
+@pytest.mark.parametrize("place", [-1, 6])
+def test_known_places_out_of_range_are_an_error_also_where_nothing_varies_along_the_axis(place):
+    where, table = constant(np.array([0, place])), uniform((6, 4), VARIES)
+    for read in (
+        lambda: indexing.rows(table, where, 0, (2, 4)),
+        lambda: indexing.gathered(table, constant(np.full((1, 4), place)), 0, (1, 4)),
+        lambda: indexing.slices_written(Run(), Operand(X, table), where, Operand(X[:2], S), 0, False),
+        lambda: indexing.scattered(Run(), Operand(X, table), constant(np.full((1, 4), place)), Operand(X, S), 0, False),
+    ):
+        with pytest.raises(IndexError, match=f"index {place} is out of range for 6 places"):
+            read()
+
+
 def test_one_place_may_drop_its_axis():
     check_exact(lambda x: x[3], indexing.rows(S, constant(np.array(3)), 0, (4,)), varying(X))
 
