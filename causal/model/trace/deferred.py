@@ -19,7 +19,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 Array = np.ndarray
 Where = tuple[slice, ...]
 
-LARGE = 1 << 22  # elements from which a result is put off
+LARGE = 1 << 19  # elements from which a result is put off
 BLOCK = 1 << 16  # elements that are computed at a time: they stay in the processor's cache
 MOST_STEPS = 100  # functions in a row that are put off
 MOST_BYTES = 4  # for each element, that the arrays which they are applied to may take
@@ -51,14 +51,14 @@ def held(array: Array) -> Array:
 class Deferred(NDArrayOperatorsMixin):
     """`function` of `operands`, of `shape`; without a function, the one operand itself."""
 
-    __slots__ = ("digest", "dtype", "function", "operands", "shape")
+    __slots__ = ("dtype", "function", "name", "operands", "shape")
 
     def __init__(self, shape: Sequence[int], function: Callable[..., Any] | None, operands: Sequence[Any]) -> None:
         self.shape, self.function = tuple(shape), function
         self.operands = tuple(_aligned(o, len(shape)) for o in operands)
         samples = (np.empty(0, o.dtype) if _is_array(o) else o for o in self.operands)
         self.dtype: np.dtype[Any] = next(iter(samples)).dtype if function is None else function(*samples).dtype
-        self.digest: bytes | None = None  # where somebody has found it (see `sharing`)
+        self.name: Any = None  # what `sharing` calls it
         if function is not None and self._is_long():
             self.function, self.operands = None, (np.asarray(self),)
 

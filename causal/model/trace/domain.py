@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,7 @@ class Shadow:
     lo: Array
     hi: Array
     kind: Array
+    name: Any = field(default=None, init=False, repr=False)  # what `sharing` calls it
 
     def __post_init__(self) -> None:
         if max(self.lo.size, self.hi.size, self.kind.size) < deferred.LARGE:

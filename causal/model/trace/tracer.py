@@ -18,6 +18,7 @@ from .memory import overlap
 from .mode import Mode
 from .pytree import leaves
 from .schema import Info
+from .sharing import Sharing, as_list
 from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Tracer(Mode):
         super().__init__()
         self.ledger, self.shadows, self.exits, self.rules, self.flow = ledger, shadows, exits, rules, flow
         self._infos: dict[Any, Info] = {}
+        self.sharing = Sharing()
 
     def __exit__(self, *error: Any) -> None:
         """The run is over."""
@@ -139,7 +141,7 @@ class Tracer(Mode):
             return call.value
         outputs = _tensors(call.value)
         if not all(self.shadows.knows_view(t) for t in outputs):
-            for tensor, shadow in zip(outputs, _as_list(call.info.rule.function(call)), strict=True):
+            for tensor, shadow in zip(outputs, self._found(call), strict=True):
                 self.shadows.note_view(tensor, shadow)
         return call.value
 
@@ -238,7 +240,12 @@ class Tracer(Mode):
                 return self._unknown(call, outputs)
         if call.info.rule is None or any(t.is_nested for t in [*outputs, *(o.value for o in call.operands())]):
             return self._unknown(call, outputs)
-        return _as_list(call.info.rule.function(call))
+        return self._found(call)
+
+    def _found(self, call: TorchCall) -> list[Shadow]:
+        """What the rule finds."""
+        assert call.info.rule is not None
+        return as_list(call.info.rule.function(call)) if self.shadows.has_values else self.sharing.results(call)
 
     def _unknown(self, call: TorchCall, outputs: list[torch.Tensor]) -> list[Shadow]:
         """No rule: every output depends on everything that the operation reads."""
@@ -308,12 +315,6 @@ class Writes(Mode):
         if schema is not None and (schema.is_mutable or Info(func, ()).undeclared):
             self.ledger.unseen(f"{schema.name.replace('::', '.')} inside a higher-order operator")
         return func(*args, **(kwargs or {}))
-
-
-def _as_list(result: Any) -> list[Shadow]:
-    if isinstance(result, Shadow):
-        return [result]
-    return [r for r in result if r is not None]
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
