@@ -18,8 +18,8 @@ from .memory import overlap
 from .mode import Mode
 from .pytree import leaves
 from .schema import Info
-from .sharing import Sharing, as_list
 from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
+from .sharing import Sharing, as_list
 
 if TYPE_CHECKING:
     from .exits import Exits
