@@ -66,6 +66,11 @@ def sweep(zero: Array, value: Array, empty: int, reduce: np.ufunc) -> Array:
     return reduce.reduce(late(np.where, zero, blank, np.swapaxes(value, -1, -2)), axis=-1, keepdims=True)  # type: ignore[no-any-return]
 
 
+def thin(array: Array) -> Array:
+    """The array compressed, where that is no work."""
+    return compress(array) if array.size < 1 << 16 else array
+
+
 def contract(run: Context, a: Operand, b: Operand, x: Shadow, y: Shadow) -> tuple[Array, Array, Array]:
     """lo, hi, kind of the product of x (…, i, k) and y (…, k, j); the operands are told when their zeros count."""
     zx, zy = x.kind == ZERO, y.kind == ZERO
@@ -78,7 +83,7 @@ def contract(run: Context, a: Operand, b: Operand, x: Shadow, y: Shadow) -> tupl
     def both(p: Array, q: Array, empty: int, reduce: np.ufunc) -> Array:
         from_y = sweep(zx, q, empty, reduce)
         from_x = np.swapaxes(sweep(zy_t, np.swapaxes(p, -1, -2), empty, reduce), -1, -2)
-        return late(reduce, from_y, from_x)
+        return late(reduce, thin(from_y), thin(from_x))
 
     lo = both(x.lo, y.lo, NONE_LO, np.minimum)
     hi = both(x.hi, y.hi, NONE_HI, np.maximum)
@@ -87,8 +92,9 @@ def contract(run: Context, a: Operand, b: Operand, x: Shadow, y: Shadow) -> tupl
     if zx.any() or zy.any():
         nothing = zx.all(-1, keepdims=True) | zy.all(-2, keepdims=True)
         kind = np.where(nothing, np.uint8(ZERO), kind)
-    positive = (x.kind == POSITIVE).all(-1, keepdims=True) & (y.kind == POSITIVE).all(-2, keepdims=True)
-    kind = np.where(positive & (kind == VARIES), np.uint8(POSITIVE), kind)
+    rows, columns = (x.kind == POSITIVE).all(-1, keepdims=True), (y.kind == POSITIVE).all(-2, keepdims=True)
+    if rows.any() and columns.any():
+        kind = late(np.where, late(np.logical_and, rows, columns) & (kind == VARIES), np.uint8(POSITIVE), kind)
     return lo, hi, kind
 
 
@@ -107,7 +113,7 @@ def matrix_product(run: Context, a: Operand, b: Operand, shape: tuple[int, ...])
     lo, hi, kind = contract(run, a, b, x, y)
     full = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1])
     full = (1,) * (axes - len(full)) + full
-    result = assemble(full, *(compress(v) if v.size < 1 << 16 else v for v in (lo, hi, kind)))
+    result = assemble(full, *map(thin, (lo, hi, kind)))
     return reshape(result, shape)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..deferred import held, late
+from ..deferred import LARGE, held, late
 from ..domain import (
     BIG,
     BIG_MASK,
@@ -30,6 +30,7 @@ from ..domain import (
     Shadow,
     align,
     all_fixed,
+    compress,
     join_intervals,
     kinds_from,
     uniform,
@@ -59,6 +60,8 @@ def assemble(shape: tuple[int, ...], lo: Array, hi: Array, kind: Array) -> Shado
     """A shadow from arrays that broadcast to `shape`; elements that are constants lose their interval."""
     axes = len(shape)
     lo, hi, kind = align(lo, axes), align(hi, axes), held(align(kind, axes))
+    if lo.size < kind.size < LARGE:  # as of a product with constants, of which only some were 0
+        kind = compress(kind)
     fixed = kind >= FIXED
     if fixed.any():
         lo, hi = late(np.where, fixed, RANK(NONE_LO), lo), late(np.where, fixed, RANK(NONE_HI), hi)
