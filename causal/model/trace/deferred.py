@@ -24,7 +24,7 @@ BLOCK = 1 << 16  # elements that are computed at a time: they stay in the proces
 MOST_STEPS = 100  # functions in a row that are put off
 MOST_BYTES = 4  # for each element, that the arrays which they are applied to may take
 
-ABSORBING = {np.logical_or: True, np.logical_and: False}
+ABSORBING: dict[Any, bool] = {np.logical_or: True, np.logical_and: False}
 
 
 def late(function: Callable[..., Any], *operands: Any) -> Array:

@@ -30,6 +30,8 @@ class Shadows:
     model's own, by the address of their storage.
     """
 
+    has_values = True  # of everything
+
     def __init__(self, ledger: Ledger, last: int, policy: Policy) -> None:
         self.ledger, self.last = ledger, last
         self.stored, self.finite_masks = policy.parameters == "stored", policy.finite_masks

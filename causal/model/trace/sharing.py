@@ -38,7 +38,7 @@ class Unlike(Exception):
 class Place(NamedTuple):
     """An operand of whatever call it is, counted in order."""
 
-    index: int
+    at: int
 
 
 class Question(NamedTuple):
@@ -54,7 +54,7 @@ class Question(NamedTuple):
         operands = call.operands()
 
         def own(value: Any) -> Any:
-            return operands[value.index] if isinstance(value, Place) else value
+            return operands[value.at] if isinstance(value, Place) else value
 
         asked = call if self.about is None else own(self.about)
         return getattr(asked, self.method)(*map(own, self.args), **{k: own(v) for k, v in self.kwargs})
@@ -83,11 +83,12 @@ class Sharing:
             key = self._key(call, rule)
         except Unlike:
             return as_list(rule(call))
+        before = [o.shadow for o in call.operands()]  # a look at constants changes them
         found = self.known.get(key)
         while isinstance(found, Step):
             found = found.after.get(self.names.of(found.question.put(call)))
         if found is None:
-            asked = AskedCall(call, self.names)
+            asked = AskedCall(call, before, self.names)
             found = as_list(rule(asked))
             self._keep(key, asked.steps, found)
         return list(found)
@@ -97,6 +98,7 @@ class Sharing:
         for question, answer in steps:
             step = after.setdefault(key, Step(question))
             assert isinstance(step, Step)  # a rule is a function: the same answers lead to the same question
+            assert step.question[:2] == question[:2]
             after, key = step.after, answer
         after[key] = results
 
@@ -141,7 +143,7 @@ class Names:
         if isinstance(value, (Shadow, Deferred)):
             if value.name is None or value.name[0] is not self:
                 object.__setattr__(value, "name", (self, self._number(self._parts(value))))
-            return value.name[1]  # type: ignore[index, no-any-return]
+            return value.name[1]  # type: ignore[no-any-return]
         if isinstance(value, (np.ndarray, np.generic)):
             return self._number((value.dtype.str, value.shape, value.tobytes()))
         if value is None or isinstance(value, (bool, int)):
@@ -171,20 +173,15 @@ class Looks:
 class AskedOperand:
     """An operand as a rule sees it: what it answers is kept."""
 
-    def __init__(self, call: AskedCall, place: Place, operand: TorchOperand) -> None:
-        self._call, self.place, self._operand = call, place, operand
+    def __init__(self, call: AskedCall, place: Place, operand: TorchOperand, shadow: Shadow) -> None:
+        self._call, self.place, self.shadow = call, place, shadow
         self.shape = operand.shape
         self.value = Looks(operand.shape, operand.value.dtype)
-
-    @property
-    def shadow(self) -> Shadow:
-        """As the operand's."""
-        return self._operand.shadow
 
     def known(self) -> Shadow:
         """As the operand's."""
         if (self.shadow.kind == FIXED).any():
-            self._call.ask(Question("known", self.place))
+            self.shadow = self._call.ask(Question("known", self.place))
         return self.shadow
 
     def array(self) -> Array:
@@ -196,13 +193,14 @@ class AskedOperand:
 class AskedCall:
     """A call as a rule sees it: what it answers is kept, in `steps`."""
 
-    def __init__(self, call: TorchCall, names: Names) -> None:
+    def __init__(self, call: TorchCall, shadows: Iterable[Shadow], names: Names) -> None:
         self._call, self._names = call, names
         self.steps: list[tuple[Question, Hashable]] = []
         self.name, self.info, self.value = call.name, call.info, call.value
         self.last, self.finite_masks = call.last, call.finite_masks
         self.has, self.replay = call.has, call.replay
-        self._own = {id(o): AskedOperand(self, Place(i), o) for i, o in enumerate(call.operands())}
+        given = enumerate(zip(call.operands(), shadows, strict=True))
+        self._own = {id(o): AskedOperand(self, Place(i), o, shadow) for i, (o, shadow) in given}
 
     def __getitem__(self, name: str) -> Any:
         return self._asked(self._call[name])
