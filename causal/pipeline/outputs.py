@@ -105,11 +105,14 @@ def _of_series(result: Any) -> Columns:
 
 def _of_frame(result: Any) -> Columns:
     names = [str(name) for name in result.columns]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"function returned two columns named {name}; rename one")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"function returned two columns named {twice}; rename one")
     if library_of(result) == "pandas":
-        return Columns(names, [_plain(result.iloc[:, i]) for i in range(len(names))], result.index)
+        kinds = result.dtypes.tolist()
+        if len(set(kinds)) == 1 and isinstance(kinds[0], np.dtype) and kinds[0].kind in "biufc":
+            return Columns(names, list(result.to_numpy().T), result.index)
+        return Columns(names, [_plain(column) for _, column in result.items()], result.index)
     return Columns(names, [_plain(result[name]) for name in names])
 
 

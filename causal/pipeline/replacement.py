@@ -22,8 +22,7 @@ def kinds_of(source: Source) -> tuple[str, ...]:
     """The ways in which rows of a table can be replaced."""
     if not source.names:
         return ()
-    gaps = any(0 < missing.sum() < source.n for missing in source.missing.values())
-    return ("high", "low", "draw", *(("words",) if source.texts else ()), *(("gaps",) if gaps else ()))
+    return ("high", "low", "draw", *(("words",) if source.texts else ()), *(("gaps",) if source.has_gaps else ()))
 
 
 def replaced(source: Source, future: Array, kind: str, seed: int, only: Collection[str] | None = None) -> Any:
@@ -63,7 +62,7 @@ def _from_other_rows(source: Source, name: str, where: Array, kind: str, random:
     if kind == "gaps":
         rows[where] = _other_gaps(source.missing[name], rows[where], random)
     if source.library == "pandas":
-        return column.take(rows).set_axis(column.index)
+        return column.to_numpy()[rows] if isinstance(column.dtype, np.dtype) else column.array.take(rows)
     return column.gather(rows) if source.library == "polars" else column[rows]
 
 
@@ -91,7 +90,7 @@ def _longer_words(source: Source, name: str, where: Array) -> Any:
     column = source.column(name)
     words = objects([v + (v or "new") if new else v for v, new in zip(column, where.tolist(), strict=True)])
     if source.library == "pandas":
-        return type(column)(words, index=column.index, name=column.name).astype(column.dtype)
+        return type(column)(words).astype(column.dtype).array
     return type(column)(column.name, words.tolist(), dtype=column.dtype) if source.library == "polars" else words
 
 
@@ -125,12 +124,12 @@ def _as_column(source: Source, name: str, values: Array) -> Any:
     if source.library == "polars":
         return _with_gaps_of_polars(column, missing, values)
     if isinstance(column.dtype, np.dtype):
-        return type(column)(values.astype(column.dtype), index=column.index, name=column.name)
+        return values.astype(column.dtype, copy=False)
     import pandas
 
     kept = pandas.Series(values, index=column.index, name=column.name).astype(object)
     kept[missing] = pandas.NA
-    return kept.astype(column.dtype)
+    return kept.astype(column.dtype).array
 
 
 def _with_gaps_of_polars(column: Any, missing: Array, values: Array) -> Any:

@@ -39,9 +39,12 @@ def where_differs(x: Array, y: Array, limit: Tolerance) -> Array:
     """The entries at which two columns differ; looks closely only where they are not identical."""
     if len(x) and x.strides == y.strides == (0,):
         return np.arange(len(x)) if differs(x[:1], y[:1]).any() else np.array([], np.int64)
-    if x.dtype != y.dtype or x.dtype.kind not in "biufc":
+    if x.dtype != y.dtype or x.dtype.kind not in "biufcO":
         return np.flatnonzero(differs(x, y, limit))
-    unequal = np.flatnonzero(x != y)
+    try:
+        unequal = np.flatnonzero(x != y)
+    except (TypeError, ValueError):  # arrays within, and pandas.NA
+        return np.flatnonzero(differs(x, y, limit))
     return unequal[differs(x[unequal], y[unequal], limit)] if unequal.size else unequal
 
 

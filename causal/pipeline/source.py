@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import sys
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -54,7 +55,16 @@ class Source:
     # -- columns ------------------------------------------------------------------------------------------------------
 
     def column(self, name: str) -> Any:
-        """A column in the library's own form."""
+        """A column in the library's own form, looked up once."""
+        if name not in self._columns:
+            self._columns[name] = self._looked_up(name)
+        return self._columns[name]
+
+    @cached_property
+    def _columns(self) -> dict[str, Any]:
+        return {}
+
+    def _looked_up(self, name: str) -> Any:
         if self.library == "numpy":
             return self.data if self.data.ndim == 1 else self.data[:, self.names.index(name)]
         return self.data[name] if hasattr(self.data, "columns") else self.data
@@ -107,6 +117,11 @@ class Source:
                 found.append(name)
         return found if self.library != "numpy" or self.data.ndim == 1 else found[:1]
 
+    @cached_property
+    def has_gaps(self) -> bool:
+        """Whether some column has gaps, and not only these."""
+        return any(0 < missing.sum() < self.n for missing in self.missing.values())
+
     def range(self, name: str) -> tuple[float, float]:
         """The smallest and largest finite number of a column; 0 and 1 where it has none."""
         if name not in self._ranges:
@@ -147,9 +162,9 @@ class Source:
                 "leave it out or turn it into numbers or strings"
             ) from None
         _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        codes = np.full(self.n, -1)
+        codes = np.full(self.n, -1, np.int32)
         codes[present] = inverse.reshape(-1)
-        return Distinct(codes, present[first])
+        return Distinct(codes, present[first].astype(np.int32))
 
     # -- remarks ------------------------------------------------------------------------------------------------------
 
@@ -225,14 +240,32 @@ class Source:
                     return values
                 data[:, self.names.index(name)] = values
             return data
-        if not hasattr(old, "columns"):
-            return next(iter(new.values()), old.clone() if self.library == "polars" else old.copy())
         if self.library == "polars":
+            if not hasattr(old, "columns"):
+                return next(iter(new.values()), old.clone())
             return old.with_columns(*(column.alias(name) for name, column in new.items()))
+        return _with_of_pandas(new, old)
+
+
+def _with_of_pandas(new: Mapping[str, Any], old: Any) -> Any:
+    """A copy of a pandas table in which some columns have other values; made in one go, for most calls make one."""
+    pandas = sys.modules["pandas"]
+    if not hasattr(old, "columns"):
+        return type(old)(next(iter(new.values())), index=old.index, name=old.name) if new else old.copy()
+    if type(old) is not pandas.DataFrame or len(new) < len(old.columns) / 2:
         data = old.copy()
-        for name, column in new.items():
-            data[name] = column
+        for name, values in new.items():
+            data[name] = type(old[name])(values, index=old.index)
         return data
+    columns = [new[name] if name in new else old[name].array.copy() for name in old.columns]
+    kinds = {column.dtype for column in columns}
+    if len(kinds) == 1 and isinstance(columns[0], np.ndarray):
+        data = pandas.DataFrame(np.stack(columns).T, index=old.index, columns=old.columns, copy=False)
+    else:
+        data = pandas.DataFrame(dict(enumerate(columns)), index=old.index, copy=False)
+        data.columns = old.columns
+    data.attrs.update(old.attrs)
+    return data
 
 
 def _numbers_of_polars(column: Any) -> Array | None:

@@ -35,6 +35,7 @@ class State:
         self.writers = sorted(filter(COMPILED_WRITER.fullmatch, found.names))
         self.kept: list[str] = []  # what some call changed
         self.files, self.environ = Files(named_files(found.texts)), dict(os.environ)
+        self.environment = dict(_environment())
         self.fitted = [v.name for v in self.variables if is_fitted(v.value)]
         self.numbers = [found for v in self.variables for found in numbers_in(v.name, v.value)]
         for variable in self.variables:
@@ -54,7 +55,7 @@ class State:
     def put_back(self) -> None:
         """Everything as it was when the check began; caches of functions are emptied."""
         self._remember(self.files.put_back())
-        if os.environ != self.environ:
+        if _environment() != self.environment and os.environ != self.environ:
             self._remember(["os.environ"])
             os.environ.clear()
             os.environ.update(self.environ)
@@ -99,6 +100,11 @@ class State:
             for v in self.variables
             if library_of(v.value) in ("pandas", "polars") or (library_of(v.value) and np.shape(v.value)[:1] == (n,))
         ]
+
+
+def _environment() -> Any:
+    """The environment as Python keeps it, which is compared without decoding every word."""
+    return getattr(os.environ, "_data", os.environ)
 
 
 def _is_left_alone(variable: Variable) -> bool:
