@@ -29,7 +29,7 @@ from .state import State
 from .words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from .tables import Tables, Where
 
@@ -50,6 +50,7 @@ class Runner:
         self.source, self.clock = tables.sources[0], tables.clocks[0]
         self.aligner = Aligner(self.source, self.clock)
         self.calls, self.repeats = 0, 1
+        self.after_call: Callable[[], None] | None = None
         self.everything = np.arange(self.source.n)
         with Fresh(self.function, tables.how, tables.taken(self._middle)) as fresh:
             began = time.monotonic()
@@ -95,13 +96,16 @@ class Runner:
     def count_call(self) -> None:
         """Count a call that is made here, or was made in another process."""
         self.calls += 1
+        if self.after_call is not None:
+            self.after_call()
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the state, which is each process's own."""
-        return {name: value for name, value in vars(self).items() if name != "state"}
+        return {name: value for name, value in vars(self).items() if name not in ("state", "after_call")}
 
     def __setstate__(self, members: dict[str, Any]) -> None:
         vars(self).update(members)
+        self.after_call = None
         self.state = State(self.function)
 
     def _read_whole(self, result: Any) -> Returned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from .reach import farther
 from .replay import TRUNCATION, Replay, Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from .clock import Clock
     from .runner import Runner
@@ -59,6 +60,8 @@ def run_search(runner: Runner, search: Search, labels: Collection[str]) -> Searc
     plan = plan_for(runner, search.cuts)
     trials = run_all(runner, plan.replays, search.workers, search.progress)
     trials = _too_short(trials)
+    if search.progress is not None:
+        runner.after_call = _counting(search.progress, len(trials), plan.calls or 0)
     trials += _shortest_prefix(runner, trials)
     if plan.calls and not any(trial.rewrites for trial in trials):
         trials += run_all(runner, _further(runner, plan, trials), search.workers)
@@ -70,6 +73,17 @@ def run_search(runner: Runner, search: Search, labels: Collection[str]) -> Searc
     return Searched(tuple(trials), plan.calls)
 
 
+def _counting(progress: Progress, done: int, most: int) -> Callable[[], None]:
+    """Progress of the calls after the plan's, which are as many as turn out to be needed, at most `most` in all."""
+    count = itertools.count(done + 1)
+
+    def tick() -> None:
+        made = next(count)
+        progress(made, max(made, most))
+
+    return tick
+
+
 def _too_short(trials: Sequence[Trial]) -> list[Trial]:
     """The trials, of which prefixes without any row returned, shorter than all that have some, count as refused."""
     lengths = [
@@ -77,7 +91,9 @@ def _too_short(trials: Sequence[Trial]) -> list[Trial]:
     ]
     least = min(lengths, default=0)
     return [
-        replace(t, rewrites=(), failed="function returned no rows") if t.empty and t.truncates and t.rows < least else t
+        replace(t, rewrites=(), failed="function returned no rows")
+        if t.empty and t.rewrites and t.truncates and t.rows < least
+        else t
         for t in trials
     ]
 

@@ -244,10 +244,10 @@ class Source:
             if not hasattr(old, "columns"):
                 return next(iter(new.values()), old.clone())
             return old.with_columns(*(column.alias(name) for name, column in new.items()))
-        return _with_of_pandas(new, old)
+        return _with_of_pandas(new if isinstance(new, dict) else dict(new), old)
 
 
-def _with_of_pandas(new: Mapping[str, Any], old: Any) -> Any:
+def _with_of_pandas(new: dict[str, Any], old: Any) -> Any:
     """A copy of a pandas table in which some columns have other values; made in one go, for most calls make one."""
     pandas = sys.modules["pandas"]
     if not hasattr(old, "columns"):
@@ -257,10 +257,13 @@ def _with_of_pandas(new: Mapping[str, Any], old: Any) -> Any:
         for name, values in new.items():
             data[name] = type(old[name])(values, index=old.index)
         return data
-    columns = [new[name] if name in new else old[name].array.copy() for name in old.columns]
+    columns = [new.pop(name) if name in new else old[name].array.copy() for name in old.columns]
     kinds = {column.dtype for column in columns}
-    if len(kinds) == 1 and isinstance(columns[0], np.ndarray):
-        data = pandas.DataFrame(np.stack(columns).T, index=old.index, columns=old.columns, copy=False)
+    if len(kinds) == 1 and type(columns[0]) is np.ndarray:
+        block = np.empty((len(columns), len(old)), columns[0].dtype)
+        for i in range(len(columns)):
+            block[i], columns[i] = columns[i], None  # each is given up once it is copied
+        data = pandas.DataFrame(block.T, index=old.index, columns=old.columns, copy=False)
     else:
         data = pandas.DataFrame(dict(enumerate(columns)), index=old.index, copy=False)
         data.columns = old.columns

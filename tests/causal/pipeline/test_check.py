@@ -260,3 +260,7 @@ def test_progress_is_reported():
     ticks = []
     check_pipeline(np.cumsum, X, cuts=2, progress=lambda done, of: ticks.append((done, of)))
     assert ticks == [(i, 8) for i in range(1, 9)]
+    ticks.clear()
+    verdict = check_pipeline(lambda x: x[::-1].copy(), X, cuts=2, progress=lambda done, of: ticks.append((done, of)))
+    assert [done for done, _ in ticks] == list(range(1, len(ticks) + 1))  # confirmation as well
+    assert len(ticks) > verdict.details["calls"] - 5 > 8
