@@ -48,10 +48,22 @@ def is_fitted(value: Any) -> bool:
     """Whether an object has learnt something, as those of scikit-learn, statsmodels and PyTorch show it."""
     if isinstance(value, type) or not any(hasattr(value, name) for name in ("transform", "predict", "state_dict")):
         return False
-    if not hasattr(value, "get_params"):
+    parameters = parameters_of(value)
+    if parameters is None:
         return True
-    parts = [value, *value.get_params().values()]
+    parts = [value, *parameters]
     return any(name.endswith("_") and name[:1] != "_" for part in parts for name in getattr(part, "__dict__", ()))
+
+
+def parameters_of(value: Any) -> list[Any] | None:
+    """The parameters of an estimator; None for what has none, or answers to every name without being one."""
+    if isinstance(value, type) or not hasattr(value, "get_params"):
+        return None
+    try:
+        found = value.get_params()
+    except Exception:  # an object of another kind
+        return None
+    return list(found.values()) if isinstance(found, dict) else None
 
 
 def numbers_in(name: str, value: Any) -> Iterator[tuple[str, float]]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ownership import is_own_file
+from .beforehand import parameters_of
 from .frames import library_of
 from .values import PASSIVE, PLAIN, Slots, fill, inside, members, slots
 
@@ -115,8 +116,7 @@ def reached(function: Any) -> Reached:
 
 def _variables(function: Any, seen: dict[int, Any]) -> Iterator[Variable]:
     queue, named = [function], set()
-    if hasattr(function, "get_params"):  # scikit-learn's transformers hold functions as parameters
-        queue += function.get_params().values()
+    queue += parameters_of(function) or []  # scikit-learn's transformers hold functions as parameters
     while queue:
         f = queue.pop()
         if id(f) in seen:
