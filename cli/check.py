@@ -22,7 +22,10 @@ OPTIONS = {name: f"--{name}" for name in ("layout", "visible", "boundary", "tole
 @app.command()
 def check(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="F (and E): .npy, .npz, .safetensors or .pt.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="FILE", help="F (and E): .npy, .npz, .safetensors, .pt, .csv, .parquet.", show_default=False
+        ),
     ],
     key: Annotated[str | None, typer.Option("--key", help="The key of F, where FILE holds several arrays.")] = None,
     keys_from: Annotated[str | None, typer.Option("--keys-from", help="The key of E; left out, E = F.")] = None,

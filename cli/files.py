@@ -1,4 +1,6 @@
-"""Reading arrays from files: .npy, .npz, .safetensors and PyTorch .pt (weights only). Nothing is ever unpickled.
+"""Reading arrays from files: .npy, .npz, .safetensors, PyTorch .pt (weights only), .csv and .parquet.
+
+Nothing is ever unpickled.
 
 What is read comes back as an array that `check_projection` takes; bfloat16, which NumPy lacks, comes as `Entries`-ready
 float32 numbers with their dtype kept beside them.
@@ -6,19 +8,23 @@ float32 numbers with their dtype kept beside them.
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
-from .usage import shown
+from .usage import first_line, shown
 
-SUFFIXES = (".npy", ".npz", ".safetensors", ".pt", ".pth")
+SUFFIXES = (".npy", ".npz", ".safetensors", ".pt", ".pth", ".csv", ".parquet")
+LIMIT, DEFAULT_GIB = "ATTNPROOF_MOST_GIB", 2.0  # how much an array may unpack to, and the variable that raises it
 MAGIC, PICKLE = b"\x93NUMPY", b"\x80"
 DAMAGED = "is damaged, cut short or no {}; write it again"
 PICKLED = "holds pickled objects, which can run code when read; save plain arrays instead"
@@ -93,11 +99,22 @@ def open_file(path: str | Path, option: str = "FILE =") -> Stored:
         ".safetensors": _safetensors,
         ".pt": _torch,
         ".pth": _torch,
+        ".csv": _table,
+        ".parquet": _table,
     }
-    if path.suffix not in readers:
+    suffix = path.suffix.lower()
+    if suffix not in readers:
         said = f"{option} {shown(path)} ends in {path.suffix or 'nothing'!r}"
         raise ValueError(f"{said}; save it as one of {', '.join(SUFFIXES)}")
-    return readers[path.suffix](path)
+    return readers[suffix](path)
+
+
+def refuse_size(path: Path, shape: tuple[int, ...], size: int) -> None:
+    """ValueError, before anything is read, for an array of more bytes than the limit, or with a side beyond reason."""
+    most = float(os.environ.get(LIMIT) or DEFAULT_GIB)
+    if size > most * 2**30 or max(shape, default=0) > most * 2**30:
+        said = f"an array of shape {shape}, {size / 2**30:.3g} GiB" if size else f"an empty array of shape {shape}"
+        raise ValueError(f"{path} holds {said}, and the limit is {most:g} GiB; raise it with {LIMIT}, or save fewer")
 
 
 def _npy(path: Path) -> Stored:
@@ -105,6 +122,10 @@ def _npy(path: Path) -> Stored:
         start = file.read(6)
     if start != MAGIC:
         raise ValueError(f"{path} {PICKLED if start[:1] == PICKLE else DAMAGED.format('.npy file')}")
+    with path.open("rb") as file:
+        shape, size = _numpy(path, lambda: _described(file))
+    if not size:  # what is mapped from a file is read by the page, whatever its size
+        refuse_size(path, shape, size)
     array = _numpy(path, lambda: np.load(path, mmap_mode="r", allow_pickle=False))
     return Stored(path, ("",), lambda _: array)
 
@@ -114,14 +135,66 @@ def _npz(path: Path) -> Stored:
         with path.open("rb") as file:
             start = file.read(1)
         raise ValueError(f"{path} {PICKLED if start == PICKLE else DAMAGED.format('.npz archive')}")
-    archive = _numpy(path, lambda: np.load(path, allow_pickle=False))
-    return Stored(path, tuple(archive.files), lambda key: _numpy(path, lambda: archive[key]))
+    archive: zipfile.ZipFile = _numpy(path, lambda: zipfile.ZipFile(path))
+    members = dict.fromkeys(name for name in archive.namelist() if name.endswith(".npy"))
+    return Stored(path, tuple(name.removesuffix(".npy") for name in members), lambda key: _member(path, archive, key))
+
+
+def _member(path: Path, archive: zipfile.ZipFile, key: str) -> Any:
+    """One array of an archive, once the header says that it is not too large."""
+
+    def read() -> Any:
+        name = f"{key}.npy"
+        if archive.namelist().count(name) > 1:
+            raise ValueError(f"{path} holds {key!r} more than once; save it anew")
+        with archive.open(name) as file:
+            refuse_size(path, *_described(file))
+        with archive.open(name) as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+
+    return _numpy(path, read)
+
+
+def _described(file: Any) -> tuple[tuple[int, ...], int]:
+    """Shape and bytes of an array, from the header of its .npy file."""
+    version = np.lib.format.read_magic(file)
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, _, kind = readers.get(version, np.lib.format.read_array_header_2_0)(file)
+    if any(isinstance(side, bool) for side in shape):
+        raise EOFError(f"shape {shape}")
+    return shape, math.prod(shape) * kind.itemsize
+
+
+def _table(path: Path) -> Stored:
+    """A table of numbers without a header (.csv), or with named columns (.parquet)."""
+    if path.suffix.lower() == ".csv":
+        try:
+            array = np.loadtxt(path, delimiter=",", ndmin=2)
+        except (ValueError, OSError) as error:
+            raise ValueError(
+                f"{path} is no table of numbers ({first_line(error)}); write numbers with commas"
+            ) from None
+        return Stored(path, ("",), lambda _: array)
+    from ..libraries import library
+
+    parquet = library("pyarrow.parquet", f"reading {path}")
+    try:
+        frame = parquet.read_table(path)
+        array = np.column_stack([column.to_numpy() for column in frame.columns])
+    except Exception:  # whatever the reader trips over
+        raise ValueError(f"{path} {DAMAGED.format('.parquet file')}") from None
+    return Stored(path, ("",), lambda _: array)
 
 
 def _numpy(path: Path, read: Callable[[], Any]) -> Any:
     try:
         return read()
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
+    except (RuntimeError, NotImplementedError) as error:  # of zipfile: a password, or a way of packing it lacks
+        why = first_line(error)
+        raise ValueError(f"{path} cannot be unpacked ({why}); save it with numpy.savez") from None
+    except (ValueError, EOFError, OSError, TokenError, zlib.error, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
+        if str(error).startswith(str(path)):
+            raise
         if "pickle" in str(error).lower() or "object" in str(error).lower():
             raise ValueError(f"{path} {PICKLED}") from None
         raise ValueError(f"{path} {DAMAGED.format(f'{path.suffix} file')}") from None

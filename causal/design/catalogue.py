@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ...errors import ArgumentError
 from .blocks import blocks_with_window, completed_blocks, decaying, dyadic, strided_blocks
 from .packed import packed_blocks, packed_blocks_with_window, packed_decaying
 from .unsafe import dense, incomplete_blocks, segment_means, triangular_scores
@@ -44,12 +45,12 @@ def build(name: str, n: int, **given: Any) -> Design:
     if name not in BUILD:
         near = difflib.get_close_matches(name, BUILD, n=1)
         meant = f"did you mean {near[0]}? The designs are" if near else "the designs are"
-        raise ValueError(f"design {name!r} is unknown; {meant} {', '.join(BUILD)}")
+        raise ArgumentError("design", f"{name!r} is unknown", f"{meant} {', '.join(BUILD)}")
     given = {key: value for key, value in given.items() if value is not None}
     wanted = inspect.signature(BUILD[name]).parameters
     for key in given:
         if key not in wanted:
-            raise ValueError(f"design {name} takes no {key}; it takes {', '.join(wanted) or 'no argument'}")
+            raise ArgumentError("design", f"{name} takes no {key}", f"it takes {', '.join(wanted) or 'no argument'}")
     thirds = [n - 2 * (n // 3), n // 3, n // 3] if n >= 3 else [n]
     defaults: dict[str, Any] = {"p": 4, "k": 4, "stride": 4, "lengths": thirds}
     needed = {k: defaults[k] for k in wanted if k in defaults and wanted[k].default is inspect.Parameter.empty}

@@ -80,9 +80,11 @@ class Family:
         starts = []
         for name, least in self.parameters.items():
             if not (name.isidentifier() and name.isascii()) or name in variables or name.startswith("start_"):
-                raise ValueError(f"parameters names {name!r}; use an ASCII identifier other than n, t, j, s, start_…")
+                remedy = "use an ASCII identifier other than n, t, j, s, start_…"
+                raise ArgumentError("parameters", f"names {name!r}", remedy)
             if name in RESERVED:
-                raise ValueError(f"parameters names {name!r}, a word that SMT-LIB has taken; use another identifier")
+                problem = f"names {name!r}, a word that SMT-LIB has taken"
+                raise ArgumentError("parameters", problem, "use another identifier")
             if least == DOCUMENTS:
                 starts.append(name)
                 using[name] = lambda x, name=name: application(name, x)
@@ -147,14 +149,14 @@ class Family:
             raise ArgumentError("n", "is no size", "pass a whole number of at least 1", n)
         for name, least in self.parameters.items():
             if name not in values:
-                raise ValueError(f"parameter {name} has no value; pass {name}=…")
+                raise ArgumentError(f"parameter {name}", "has no value", f"pass {name}=…")
             if least != DOCUMENTS and values[name] < least:
                 raise ArgumentError(name, f"is below its least value {least}", "pass at least that", int(values[name]))
         using = self.concrete(int(n), {name: values[name] for name in self.parameters})
         size = np.int64(n)
         r = slots if self.slots is None else int(self._slots(size, using))
         if r is None:
-            raise ValueError("slots is unknown for this family; pass slots=… or give the family a rule for it")
+            raise ArgumentError("slots", "is unknown for this family", "pass slots=… or give the family a rule for it")
         t, j, s = np.arange(n)[:, None], np.arange(n)[None, :], np.arange(max(r, 0))
         support = np.broadcast_to(_boolean("reads", self.call("reads", s[:, None], j, size, using=using)), (len(s), n))
         visible = np.broadcast_to(_boolean("sees", self.call("sees", t, s[None, :], size, using=using)), (n, len(s)))

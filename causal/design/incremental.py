@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...errors import ArgumentError
 from .blocks import at_least
 
 if TYPE_CHECKING:
@@ -43,9 +44,8 @@ class IncrementalCompressor:
         self.w, self.scale = at_least("w", least if w is None else w, least), scale
         self.weights = np.full(self.p, 1 / self.p) if weights is None else np.asarray(weights, np.float64)
         if self.weights.shape != (self.p,):
-            raise ValueError(
-                f"weights has shape {self.weights.shape}; pass one weight for each of the p = {p} positions"
-            )
+            problem = f"has shape {self.weights.shape}"
+            raise ArgumentError("weights", problem, f"pass one weight for each of the p = {p} positions")
         self.reset()
 
     def reset(self) -> None:
@@ -67,10 +67,12 @@ class IncrementalCompressor:
         """
         q, k, v = (np.asarray(row, np.float64) for row in (q, k, v))
         if q.ndim != 1 or q.shape != k.shape or v.ndim != 1:
-            raise ValueError(f"q, k, v have shapes {q.shape}, {k.shape}, {v.shape}; pass (d,), (d,) and (d_v,)")
+            problem = f"have shapes {q.shape}, {k.shape}, {v.shape}"
+            raise ArgumentError("q, k, v", problem, "pass (d,), (d,) and (d_v,)")
         if self._window and (self._window[-1][0].shape, self._window[-1][1].shape) != (k.shape, v.shape):
             before = (self._window[-1][0].shape[0], self._window[-1][1].shape[0])
-            raise ValueError(f"k and v have widths {k.shape[0]}, {v.shape[0]}, earlier tokens {before[0]}, {before[1]}")
+            problem = f"have widths {k.shape[0]}, {v.shape[0]}, earlier tokens {before[0]}, {before[1]}"
+            raise ArgumentError("k and v", problem, "pass rows of the same widths, or reset()")
         weight = self.weights[self.t % self.p]
         part = (weight * k, weight * v)
         self._partial = part if self._partial is None else (self._partial[0] + part[0], self._partial[1] + part[1])
@@ -90,7 +92,8 @@ class IncrementalCompressor:
         """
         Q, K, V = (np.asarray(rows, np.float64) for rows in (Q, K, V))
         if Q.ndim != 2 or Q.shape != K.shape or V.ndim != 2 or len(V) != len(K):
-            raise ValueError(f"Q, K, V have shapes {Q.shape}, {K.shape}, {V.shape}; pass (n, d), (n, d) and (n, d_v)")
+            problem = f"have shapes {Q.shape}, {K.shape}, {V.shape}"
+            raise ArgumentError("Q, K, V", problem, "pass (n, d), (n, d) and (n, d_v)")
         n, r = len(K), len(K) // self.p
         block_keys, block_values = self._summaries(K, r), self._summaries(V, r)
         out = np.empty((n, V.shape[1]))

@@ -127,7 +127,7 @@ def modulo(x: np.ndarray, p: int) -> np.ndarray:
     """
     whole = x // p
     whole *= p
-    return np.subtract(x, whole, out=whole)
+    return np.asarray(np.subtract(x, whole, out=whole))
 
 
 def _split(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

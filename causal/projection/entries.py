@@ -10,12 +10,13 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import ArgumentError
+from ...errors import ArgumentError, ArgumentTypeError
 from ...symbolic.ratio import ratio
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 LAYOUTS = ("slots-first", "positions-first")
 NATIVE = ("float16", "float32", "float64")
 TORCH_ONLY = ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2")
+MOST_DIGITS = 4000  # of a decimal: what Python writes out without being asked to
 BITS = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 
 
@@ -147,6 +149,8 @@ def exact(x: Any, place: str) -> Fraction:
     >>> exact(0.1, "F[0, 0]") == Fraction(0.1)
     True
     """
+    if isinstance(x, Decimal) and x.is_finite() and abs(x.adjusted()) > MOST_DIGITS:
+        raise ValueError(f"{place} = {x} has over {MOST_DIGITS} digits as a fraction; scale the projection down")
     if isinstance(x, (bool, np.bool_)):
         raise TypeError(f"{place} = {x} is a boolean; pass numbers here, masks go to visible")
     try:
@@ -173,6 +177,9 @@ def _take(array: ArrayLike, name: str) -> tuple[Any, str, str]:
         return array.data, array.dtype, "host"
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array, and a masked entry has no value; pass {name}.filled(0) or the like")
+    refuse_abstract(array, name)
+    if type(array).__module__.partition(".")[0] == "flint" and hasattr(array, "nrows"):
+        return _take_nested([list(row) for row in array.tolist()], name)
     if compat.is_torch_array(array):
         return _take_torch(array, name)
     if compat.is_dask_array(array) or compat.is_cupy_array(array):
@@ -196,6 +203,31 @@ def _take(array: ArrayLike, name: str) -> tuple[Any, str, str]:
         hint = f", for instance {name}.toarray()" if hasattr(array, "toarray") else " or nested lists of numbers"
         raise TypeError(f"{name} is of type {type(array).__name__}; pass a 2-D array{hint}")
     return _take_numpy(converted, name)
+
+
+def refuse_abstract(array: Any, name: str) -> None:
+    """TypeError for what stands for numbers that are not there, and for what is no one array."""
+    kind, module = type(array), type(array).__module__
+    if module.partition(".")[0] == "jax" and isinstance(array, _jax_tracer()):
+        raise ArgumentTypeError(name, "is traced by JAX and has no values", "check it outside jit, grad and vmap")
+    if not module.startswith("torch") or not hasattr(array, "layout"):
+        return
+    import torch
+
+    if getattr(array, "is_nested", False):
+        problem, remedy = "is a nested tensor, rows of several lengths", "pass a 2-D tensor, zeros where a row ends"
+        raise ArgumentTypeError(name, problem, remedy)
+    if array.is_quantized:
+        raise ArgumentTypeError(name, f"is quantized ({array.dtype})", f"pass {name}.dequantize()")
+    if torch._C._functorch.is_functorch_wrapped_tensor(array) or "FakeTensor" in kind.__name__:
+        problem = f"is a {kind.__name__} inside a transformation or a trace, which holds no numbers of its own"
+        raise ArgumentTypeError(name, problem, "check it outside vmap, grad, compile and fake modes")
+
+
+def _jax_tracer() -> Any:
+    import jax
+
+    return jax.core.Tracer
 
 
 def _take_numpy(array: np.ndarray, name: str) -> tuple[Any, str, str]:

@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 UNDERFLOW = {"float16": 104, "bfloat16": 104, "float32": 104, "float64": 746}
 
 
+LARGEST = {  # finite numbers
+    "float16": 65504.0,
+    "bfloat16": 2.0**128 - 2.0**120,
+    "float32": 2.0**128 - 2.0**104,
+    "float64": float(np.finfo(np.float64).max),
+}
+
+
 @dataclass(frozen=True)
 class Hidden:
     """Slots of one question that a finite bias would have to hide: indices into `question.slots`, and the bias gap.
@@ -64,9 +72,11 @@ def condition(hidden: Hidden, question: Question, dtype: str) -> str:
     slots = question.slots[hidden.members]
     assert question.bias is not None
     largest = float(np.abs(question.bias).max())
-    exact = np.array_equal(rounding(dtype)(question.bias).astype(np.float64), question.bias)
+    with np.errstate(over="ignore"):  # a bias past the end of the type becomes infinite there, and hides all the more
+        exact = np.array_equal(rounding(dtype)(question.bias).astype(np.float64), question.bias)
     roundings = 2 if exact else 4  # of a bias: in the sum with its score, and before that into the type
     room = (hidden.gap - theta - roundings * unit * largest) / (2 * (1 + unit))
+    room = min(room, LARGEST[dtype])  # beyond it a score is infinite, and the output NaN
     names = (
         f"slot {slots[0]}" if len(slots) == 1 else f"slots {', '.join(map(str, slots[:6]))}{', …' * (len(slots) > 6)}"
     )
@@ -79,8 +89,14 @@ def condition(hidden: Hidden, question: Question, dtype: str) -> str:
         f"largest, where exp rounds to 0; that is, a score difference z_hidden − z_kept ≤ {limit} before rounding"
     )
     if room > 0:
-        return f"{text}, which holds as long as every |score| ≤ {room * (1 - 1e-12):.9g}"
+        return f"{text}, which holds as long as every |score| ≤ {_below(room)}"
     return f"{text}; this bias is no mask, the condition fails already when all scores are equal"
+
+
+def _below(x: float) -> str:
+    """x in nine digits, none of which rounds it up."""
+    shown = f"{x:.9g}"
+    return shown if Fraction(shown) <= Fraction(x) else f"{x * (1 - 1e-9):.9g}"
 
 
 def breaking_witness(

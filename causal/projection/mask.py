@@ -81,6 +81,8 @@ def _cleared(F: ArrayLike, entries: Entries, seen_by: Visible, boundary: Boundar
     import array_api_compat as compat
 
     positions_first = entries.layout == "positions-first"
+    if type(F).__module__.startswith("pandas") and hasattr(F, "iloc"):
+        return type(F)(_cleared(F.to_numpy(), entries, seen_by, boundary), index=F.index, columns=F.columns)
     if isinstance(F, Entries):
         F = entries.data.T if positions_first else entries.data
     F = F if compat.is_array_api_obj(F) else np.asarray(F)

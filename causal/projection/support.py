@@ -144,7 +144,7 @@ def _last(row: np.ndarray) -> int:
     stop, width = len(row), 256
     while True:
         start = max(0, stop - width)
-        found = (row[start:stop] != 0).tobytes().rfind(1)  # far quicker than reversing
+        found = int((row[start:stop] != 0).tobytes().rfind(1))  # far quicker than reversing
         if found >= 0:
             return start + found
         stop, width = start, 4 * width

@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import ArgumentError, ArgumentTypeError
 from ..boundary import Align, Boundary
 from ..spans import Runs
-from .entries import to_host
+from .entries import refuse_abstract, to_host
 from .support import NOTHING, Support, chunks
 
 if TYPE_CHECKING:
@@ -235,6 +235,7 @@ def _host_mask(visible: ArrayLike | SafeMask | str | None) -> np.ndarray:
     if not hasattr(visible, "shape"):
         remedy = "pass a (queries, r) array, a SafeMask, 'largest' or None"
         raise ArgumentTypeError("visible", f"is of type {type(visible).__name__}", remedy)
+    refuse_abstract(visible, "visible")
     array = to_host(visible)
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -222,7 +224,8 @@ def test_wrong_paths_keys_and_options(run, tmp_path):
     code, _, err = run("check", missing)
     assert (code, err) == (
         2,
-        f"attnproof: FILE = '{missing}' is not a file; pass the path of one of .npy, .npz, .safetensors, .pt, .pth\n",
+        f"attnproof: FILE = '{missing}' is not a file; pass the path of one of .npy, .npz, .safetensors, "
+        ".pt, .pth, .csv, .parquet\n",
     )
     text = tmp_path / "f.pkl"
     text.write_text("x")
@@ -305,3 +308,64 @@ def test_the_installed_command_runs_as_a_process(tmp_path):
     )
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("REFUTED")
+
+
+# -- archives that are damaged, packed oddly or too large, and tables -------------------------------------------------
+
+
+def header(shape):
+    room = io.BytesIO()
+    np.lib.format.write_array_header_1_0(room, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return room.getvalue()
+
+
+def archived(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(f"{name}.npy", data)
+    return bytearray(path.read_bytes())
+
+
+def test_archives_that_cannot_be_unpacked_say_why(run, tmp_path):
+    path = tmp_path / "F.npz"
+    whole = archived(path, F=header((2, 3)) + HALF.tobytes())
+    listed = whole.find(b"PK\x01\x02")
+    spoilt = {
+        "cannot be unpacked (That compression method is not supported); save it with": [(8, 99), (listed + 10, 99)],
+        "cannot be unpacked (File 'F.npy' is encrypted": [(6, 1), (listed + 8, 1)],
+        "is damaged, cut short or no .npz file; write it again": [(45, 255), (46, 255)],
+    }
+    for words, changes in spoilt.items():
+        bad = bytearray(whole)
+        for place, byte in changes:
+            bad[place] = byte
+        path.write_bytes(bad)
+        code, _, said = run("check", path)
+        assert (code, "nobody foresaw" in said) == (2, False)
+        assert words in said
+
+
+def test_a_size_is_read_before_the_array(run, tmp_path, monkeypatch):
+    packed, wide = tmp_path / "packed.npz", tmp_path / "wide.npy"
+    archived(packed, F=header((40, 10**7)))
+    wide.write_bytes(header((10**12, 0)))
+    limit = "and the limit is 2 GiB; raise it with ATTNPROOF_MOST_GIB, or save fewer"
+    assert f"holds an array of shape (40, 10000000), 2.98 GiB, {limit}" in run("check", packed)[2]
+    assert f"holds an empty array of shape (1000000000000, 0), {limit}" in run("check", wide)[2]
+    monkeypatch.setenv("ATTNPROOF_MOST_GIB", "4")
+    assert "packed.npz is damaged, cut short" in run("check", packed)[2]
+    (tmp_path / "flag.npy").write_bytes(header((True, 3)) + bytes(24))
+    assert "flag.npy is damaged" in run("check", tmp_path / "flag.npy")[2]
+
+
+def test_tables_and_suffixes_in_capitals(run, tmp_path):
+    pyarrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    np.savetxt(tmp_path / "F.csv", HALF, delimiter=",")
+    parquet.write_table(pyarrow.table({name: HALF[:, j] for j, name in enumerate("abc")}), tmp_path / "F.parquet")
+    np.save(tmp_path / "F.npy", HALF)
+    (tmp_path / "F.npy").rename(tmp_path / "F.NPY")
+    for name in ("F.csv", "F.parquet", "F.NPY"):
+        assert np.array_equal(open_file(tmp_path / name).array(None, "--key"), HALF)
+        assert run("check", tmp_path / name)[0] == 1
+    (tmp_path / "words.csv").write_text("a,b\n")
+    assert "words.csv is no table of numbers" in run("check", tmp_path / "words.csv")[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -675,3 +676,52 @@ def test_a_linformer_after_repair():
     assert status(near, layout="positions-first", visible=blocks) == "PROVED"
     largest = check_projection(P, layout="positions-first", visible="largest")
     assert str(largest).splitlines()[0].endswith("63 of 64 queries starved")
+
+
+# -- what stands for numbers, and what is near the end of a type ------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dtype", "bias"), [(np.float16, -1e9), (np.float16, -1e38), (np.float32, -1e308)])
+def test_no_score_that_a_condition_allows_is_past_the_end_of_its_type(dtype, bias):
+    with np.errstate(all="raise"):
+        verdict = check_projection(np.eye(2, dtype=dtype), layout="slots-first", visible=np.array([[0, bias], [0, 0]]))
+    most = Fraction(verdict.conditions[0].text.rpartition("≤ ")[2])
+    assert 0 < most <= Fraction(float(np.finfo(dtype).max))
+
+
+def test_what_holds_no_numbers_is_named():
+    torch, jax = need("torch"), need("jax")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        fake = torch.ones(2, 3)
+
+    def inside(transform, x):
+        transform(lambda y: check_projection(y).status)(x)
+
+    cases = {
+        "F is a FakeTensor inside a transformation or a trace": lambda: check_projection(fake),
+        "visible is a FakeTensor inside": lambda: check_projection(np.ones((2, 3)), visible=fake.bool().T),
+        "F is a Tensor inside a transformation": lambda: inside(torch.vmap, torch.ones(4, 2, 3)),
+        "F is a nested tensor": lambda: check_projection(torch.nested.nested_tensor([torch.ones(2, 3)])),
+        "F is traced by JAX": lambda: inside(jax.jit, jax.numpy.ones((2, 3))),
+        "F[0, 0] = 1E+99999 has over 4000 digits": lambda: check_projection([[Decimal("1E+99999"), 0]]),
+        "F[0, 0] = 1E+999999999 has over 4000 digits": lambda: check_projection([[Decimal("1E+999999999"), 0]]),
+    }
+    for words, call in cases.items():
+        with pytest.raises((TypeError, ValueError)) as caught:
+            call()
+        assert str(caught.value).startswith(words)
+        assert "\n" not in str(caught.value)
+
+
+def test_flint_matrices_are_exact_and_frames_come_back_as_frames():
+    flint, pandas = need("flint"), need("pandas")
+    half = flint.fmpq(1, 2)
+    assert check_projection(flint.fmpq_mat(1, 2, [half, half])).witness.outputs[1] == Fraction(1, 2)
+    assert check_projection(flint.fmpz_mat(1, 2, [3, 0])).status.name == "PROVED"
+    frame = pandas.DataFrame([[1.0, 2.0, 3.0]], index=["slot"], columns=["a", "b", "c"])
+    near = nearest_safe_projection(frame, visible=[[True]] * 3)
+    pandas.testing.assert_frame_equal(
+        near, pandas.DataFrame([[1.0, 0.0, 0.0]], index=["slot"], columns=["a", "b", "c"])
+    )
