@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ...aliases import Array
 
 HOW = {"DataArray": "data.to_pandas()", "Dataset": "data.to_dataframe()", "list": "np.asarray(data)"}
+MOST_BYTES = 2**30  # of a frame of Dask; whatever the machine has, so that a verdict is the same on each
 REMEDY = "pass a pandas or Polars frame or series, or a NumPy array"
 
 
@@ -47,15 +48,25 @@ def converted(data: Any) -> Converted:
         note = "the pyarrow table was cut as a pandas frame; the function is given pyarrow tables"
         return Converted(data.to_pandas(), lambda t: arrow.Table.from_pandas(t, preserve_index=False), note)
     if kind == "Dask":
-        frames, parts = sys.modules["dask.dataframe"], data.npartitions
-        note = "the Dask frame was read into memory to be cut; the function is given Dask frames"
-        return Converted(data.compute(), lambda table: frames.from_pandas(table, npartitions=parts), note)
+        return _of_dask(data)
     if isinstance(data, np.ma.MaskedArray):
         raise ArgumentError("data", "is a masked array", "pass data.filled(np.nan)")
     if not library_of(data):
         how = HOW.get(type(data).__name__)
         raise ArgumentTypeError("data", f"is {type(data).__name__}", f"{REMEDY}, such as {how}" if how else REMEDY)
     return Converted(data)
+
+
+def _of_dask(data: Any) -> Converted:
+    """The partitions that fit, from the first on, which are the earliest dates where the frame is sorted by them."""
+    frames, parts = sys.modules["dask.dataframe"], data.npartitions
+    sizes = np.cumsum(data.map_partitions(lambda part: part.memory_usage(deep=True).sum()).compute().to_numpy())
+    taken = max(1, int((sizes <= MOST_BYTES).sum()))
+    note = "the Dask frame was read into memory to be cut; the function is given Dask frames"
+    if taken < parts:
+        note = f"the Dask frame is too large for memory: the first {taken} of its {parts} partitions were checked"
+    table = data.partitions[:taken].compute()
+    return Converted(table, lambda table: frames.from_pandas(table, npartitions=taken), note)
 
 
 def made(result: Any) -> Any:

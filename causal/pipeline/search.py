@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .budget import CALLS, FOR_REPETITION, calls_for_carriers
 from .cuts import all_cuts
 from .plan import Cuts, Plan, plan_for, spread, thorough
-from .processes import Progress, run_all
+from .processes import Processes, Progress
 from .reach import farther
 from .replay import TRUNCATION, Replay, Trial
 
@@ -57,14 +57,19 @@ def run_search(runner: Runner, search: Search, labels: Collection[str]) -> Searc
 
     Raises ValueError for cuts that there are not, and for a function that fails in every trial.
     """
+    with Processes(runner, search.workers) as processes:
+        return _searched(runner, search, labels, processes)
+
+
+def _searched(runner: Runner, search: Search, labels: Collection[str], processes: Processes) -> Searched:
     plan = plan_for(runner, search.cuts)
-    trials = run_all(runner, plan.replays, search.workers, search.progress)
+    trials = processes.run_all(plan.replays, search.progress)
     trials = _too_short(trials)
     if search.progress is not None:
         runner.after_call = _counting(search.progress, len(trials), plan.calls or 0)
     trials += _shortest_prefix(runner, trials)
     if plan.calls and not any(trial.rewrites for trial in trials):
-        trials += run_all(runner, _further(runner, plan, trials), search.workers)
+        trials += processes.run_all(_further(runner, plan, trials))
     if trials and all(trial.failed for trial in trials):
         raise ValueError(f"function raises {trials[-1].failed} on every replay; it must accept other data of this kind")
     if search.exact:

@@ -25,7 +25,10 @@ IMMUTABLE = (str, bytes, int, float, complex, type(None), np.generic, date, time
 
 
 class Distinct(NamedTuple):
-    """The values of a column told apart: per row the number of its value (−1: missing), and a row for each value."""
+    """The values of a column told apart: per row the number of its value (−1: missing), and a row for each value.
+
+    Both are the rows' own numbers where each row has a value of its own, and take no room then.
+    """
 
     codes: Array
     examples: Array
@@ -150,6 +153,10 @@ class Source:
     def _distinct(self) -> dict[str, Distinct]:
         return {}
 
+    @cached_property
+    def _rows(self) -> Array:
+        return np.arange(self.n, dtype=np.int32)
+
     def _told_apart(self, name: str) -> Distinct:
         present = np.flatnonzero(~self.missing[name])
         column = self.column(name)
@@ -162,6 +169,8 @@ class Source:
                 "leave it out or turn it into numbers or strings"
             ) from None
         _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        if len(first) == self.n:
+            return Distinct(self._rows, self._rows)
         codes = np.full(self.n, -1, np.int32)
         codes[present] = inverse.reshape(-1)
         return Distinct(codes, present[first].astype(np.int32))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from attnproof.causal.pipeline import conversion
 from attnproof.causal.pipeline.check import check_pipeline
 from attnproof.causal.verdict import Status
 from needs import need
@@ -35,7 +36,7 @@ def test_tables_of_pyarrow():
     assert check_pipeline(lambda t: shifted(t, 1), data).status is Status.UNDECIDED
 
 
-def test_frames_of_dask():
+def test_frames_of_dask(monkeypatch):
     need("dask")
     frames = pytest.importorskip("dask.dataframe")
     data = frames.from_pandas(pd.DataFrame({"x": X}, index=pd.date_range("2024-01-01", periods=30)), npartitions=2)
@@ -43,6 +44,10 @@ def test_frames_of_dask():
     late = check_pipeline(lambda d: d - d.mean(), data, cuts=4)
     assert late.status is Status.REFUTED
     assert any("read into memory" in r for r in late.reasons)
+    monkeypatch.setattr(conversion, "MOST_BYTES", 300)
+    part = check_pipeline(lambda d: d.cumsum(), data, cuts=4)
+    assert part.about.startswith("1 column over 15 rows")
+    assert "the Dask frame is too large for memory: the first 1 of its 2 partitions were checked" in part.reasons
 
 
 def test_masked_results_are_missing_there():
