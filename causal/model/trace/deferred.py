@@ -268,7 +268,25 @@ def _where(condition: Array, a: Any, b: Any) -> Array:
     return result
 
 
-FASTER: dict[Callable[..., Any], Callable[..., Any]] = {np.where: _where}
+def _extreme(ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
+    """The larger or smaller of two; where a column meets a row, NumPy takes ten times as long as to fill one in."""
+
+    def of(a: Any, b: Any) -> Array:
+        column, other = (b, a) if np.shape(a)[-1:] != (1,) else (a, b)
+        if np.shape(column)[-1:] != (1,):
+            return cast("Array", ufunc(a, b))
+        result = np.empty(np.broadcast_shapes(np.shape(column), np.shape(other)), np.result_type(a, b))
+        result[...] = column
+        return cast("Array", ufunc(result, other, out=result))
+
+    return of
+
+
+FASTER: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.where: _where,
+    np.minimum: _extreme(np.minimum),
+    np.maximum: _extreme(np.maximum),
+}
 
 
 def _length(where: slice, size: int) -> int:

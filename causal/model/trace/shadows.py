@@ -171,7 +171,7 @@ def look(shadow: Shadow, value: torch.Tensor, finite_masks: bool) -> Shadow:
     for a in repeated:
         value = value.narrow(a, 0, 1)
     found = torch.full(value.shape, PLAIN, dtype=torch.uint8, device=value.device)
-    found.masked_fill_(value == 0, ZERO)
+    found.masked_fill_(~value if value.dtype == torch.bool else value == 0, ZERO)  # no copy as whole numbers
     if value.is_floating_point():
         if finite_masks:
             found.masked_fill_(value <= BIG_MASK, BIG)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -28,6 +28,7 @@ ASKED = {
     "assign", "finite_mask", "masked_below", "must_be_finite", "noise", "nonzero_denominator", "starved", "values_used",
     "zeros_used",
 }  # fmt: skip
+KEPT = 1 << 29  # bytes of large arrays that are kept for calls to come; beyond, all is forgotten
 PLAIN = {bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format, type(None)}
 
 
@@ -72,8 +73,13 @@ class Sharing:
     """The results of one run."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: where layers are not alike, what was found is of no use to the next."""
         self.known: dict[Hashable, Step | list[Shadow]] = {}
         self.names = Names()
+        self.large: list[Deferred] = []
 
     def results(self, call: TorchCall) -> list[Shadow]:
         """What the call's rule finds."""
@@ -89,9 +95,20 @@ class Sharing:
             found = found.after.get(self.names.of(found.question.put(call)))
         if found is None:
             asked = AskedCall(call, before, self.names)
-            found = as_list(rule(asked))
+            found = [self._with_known_arrays(s) for s in as_list(rule(asked))]
             self._keep(key, asked.steps, found)
         return list(found)
+
+    def _with_known_arrays(self, shadow: Shadow) -> Shadow:
+        """The shadow, of large arrays that are there already where equal ones are."""
+        kind = shadow.kind
+        if not isinstance(kind, Deferred):
+            return shadow
+        for array in self.large:
+            if array is kind or (array.shape == kind.shape and bool((array == kind).all())):
+                return shadow if array is kind else Shadow(shadow.shape, shadow.lo, shadow.hi, cast("Array", array))
+        self.large.append(kind)
+        return shadow
 
     def _keep(self, key: Hashable, steps: Iterable[tuple[Question, Hashable]], results: list[Shadow]) -> None:
         after = self.known
@@ -101,6 +118,8 @@ class Sharing:
             assert step.question[:2] == question[:2]
             after, key = step.after, answer
         after[key] = results
+        if sum(array.size for array in self.large) > KEPT:  # of one byte each
+            self.forget()
 
     def _key(self, call: TorchCall, rule: Callable[..., Any]) -> Hashable:
         operands = {id(o.value): i for i, o in enumerate(call.operands())}

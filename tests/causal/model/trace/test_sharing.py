@@ -180,3 +180,18 @@ def test_names_tell_large_arrays_apart_and_keep_them(monkeypatch):
     assert names.of(held[0]) != names.of(held[1])
     with pytest.raises(Unlike):
         names.of(object())
+
+
+def test_equal_large_arrays_are_kept_once_and_too_many_are_forgotten(monkeypatch):
+    monkeypatch.setattr(deferred, "LARGE", 2)
+    kinds = iter([[0, 1, 1, 1, 1], [0, 1, 1, 1, 1], [0, 2, 2, 2, 2]])
+    rule = Counted(lambda call: Shadow((N,), call["x"].shadow.lo, call["x"].shadow.hi, np.array(next(kinds), np.uint8)))
+    sharing = Sharing()
+    found = [sharing.results(Call(rule, data(), plain=(i,)))[0] for i in range(3)]
+    assert found[0].kind is found[1].kind
+    assert [np.asarray(s.kind).tolist() for s in found] == [[0, 1, 1, 1, 1], [0, 1, 1, 1, 1], [0, 2, 2, 2, 2]]
+    monkeypatch.setattr("attnproof.causal.model.trace.sharing.KEPT", 2 * N)
+    kinds = iter([[3] * N])
+    sharing.results(Call(rule, data(), plain=("more",)))
+    assert not sharing.known
+    assert not sharing.large
