@@ -68,6 +68,14 @@ def test_the_example_is_the_article_s():
     assert is_zero(x.output_compressed - x.output_full - x.error)
 
 
+def test_keys_go_through_e_and_values_through_f():
+    e, f = Matrix([[1, 0, 0]]), Matrix([[0, 0, 1]])
+    x = attention.Example(Matrix([[1]]), Matrix([1, 2, 3]), Matrix([10, 20, 30]), e, f)
+    assert x.compressed_keys == Matrix([1])
+    assert x.compressed_values == Matrix([30])
+    assert x.output_compressed == 30
+
+
 def test_costs():
     assert cost.macs(cost.full_head(4, 2, 3)) == 4 * 4 * 5
     assert cost.macs(cost.compressed_head(4, 2, 2, 3)) == 2 * 4 * 2 * 5

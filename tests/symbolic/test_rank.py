@@ -119,3 +119,13 @@ def test_what_is_no_matrix_is_one_sentence(entries):
 def test_a_singular_matrix_has_no_inverse_over_the_rationals_either():
     with pytest.raises(ZeroDivisionError, match="the matrix is singular over ℚ"):
         rank.inverse([[1, 2], [2, 4]])
+
+
+@pytest.mark.parametrize("exchanges", [0, 1, 2])
+def test_a_determinant_by_elimination_keeps_the_sign_of_row_exchanges(exchanges):
+    t = sympy.Symbol("t")
+    rows = sympy.eye(7)
+    rows[6, 6] = t
+    for k in range(exchanges):
+        rows.row_swap(2 * k, 2 * k + 1)
+    assert rank.det(rows) == (-1) ** exchanges * t
