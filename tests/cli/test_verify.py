@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from typing import NamedTuple
 
 import mpmath
@@ -210,6 +211,7 @@ def test_exit_codes():
 
 
 def test_a_claim_without_a_theorem_says_so_when_the_kernel_is_asked(monkeypatch):
+    monkeypatch.setitem(registry(), "T16", replace(registry()["T16"], theorems=()))
     done = run(monkeypatch, "verify", "T16", "--kernel")
     assert done.code == 3
     assert "--kernel had nothing to check: no theorem is stated in proofs/rocq for T16" in done.out
