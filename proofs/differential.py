@@ -54,7 +54,8 @@ class Case(NamedTuple):
 # -- building ---------------------------------------------------------------------------------------------------------
 
 
-def _run(command: Sequence[str | Path], cwd: Path, stdin: str | None = None, limit: float = 600) -> str:
+def run_program(command: Sequence[str | Path], cwd: Path, stdin: str | None = None, limit: float = 600) -> str:
+    """What a program prints in a clean environment. Raises KernelUnavailableError when it fails or takes too long."""
     try:
         done = subprocess.run(
             [str(c) for c in command],
@@ -117,7 +118,7 @@ def built(rocq: Toolchain) -> Path:
             if not compiled.ok:
                 raise _failure("coqc", file, compiled.output)
         command = ["ocamlfind", "ocamlopt", "-w", "-a", "-o", "decide", "extracted.mli", "extracted.ml", "decide.ml"]
-        _run(command, folder)
+        run_program(command, folder)
     return home
 
 
@@ -138,7 +139,7 @@ def kernel_decide_all(cases: Iterable[Case]) -> list[tuple[bool, bool]]:
     if not words:
         return []
     home = built(toolchain())
-    answers = _run([home / "decide"], home, stdin="\n".join(words)).split()
+    answers = run_program([home / "decide"], home, stdin="\n".join(words)).split()
     return [(a == "1", b == "1") for a, b in zip(answers[::2], answers[1::2], strict=True)]
 
 
@@ -234,7 +235,7 @@ def _certify(case: Case, support: bool, exact: bool) -> str:
     home = built(rocq)
     with tempfile.TemporaryDirectory(prefix="attnproof-") as work:
         (Path(work) / "certificate.v").write_text(certificate(case, support, exact), encoding="utf-8")
-        return _run([rocq.coqc, "-q", *WARNINGS, "-R", home, LIBRARY, "certificate.v"], Path(work), limit=300)
+        return run_program([rocq.coqc, "-q", *WARNINGS, "-R", home, LIBRARY, "certificate.v"], Path(work), limit=300)
 
 
 def certificate(case: Case, support: bool, exact: bool) -> str:

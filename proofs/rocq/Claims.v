@@ -446,11 +446,12 @@ Check (two_axes.order_irrelevant_iff :
   E *m (X *m W + ones n *m b) = (E *m X) *m W + ones r *m b <->
   b = 0 \/ forall s, \sum_j E s j = 1).
 
-(* ==================== Causality and the verified checker (T10–T17, T19–T21) ==================== *)
+(* ==================== Causality and the verified checker (T10–T17, T19–T23) ==================== *)
 
 From AttnProof Require independence causal_head support exact biases rationals checker.
 From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals
-  affine_independence self_attention no_starvation families pipelines.
+  affine_independence self_attention no_starvation families pipelines
+  transfer transfer_sound.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
 Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, Product, Sum, Fused, rounded_dot).
@@ -1128,3 +1129,96 @@ Check (no_starvation.starving_is_fresher :
   forall R : ringType, let E : 'M[R]_(1, 3) := delta_mx 0 1 in
   [/\ passes E E (largest E E), ~ (forall t, exists s j, largest E E t s && ((E s j != 0) || (E s j != 0))),
       (3.-1 %/ 1 = 2)%N & forall t h, unseen E E (largest E E) t h -> (h <= 1)%N]).
+
+(** * T23. The tracer's rules are sound *)
+
+(** Shadows and rules are those of transfer.v, which the tracer's functions are compared with; what they mean: *)
+Definition clean (D : BinNums.Z -> Prop) (l h : BinNums.Z) := forall d, D d -> ~ (BinInt.Z.le l d /\ BinInt.Z.le d h).
+
+Definition meaning (R : realFieldType) (k : transfer.kind) (x y : option R) : Prop :=
+  match k with
+  | transfer.Varies | transfer.Masked => isSome x /\ isSome y
+  | transfer.Positive => (if x is Some a then 0 < a else false) /\ (if y is Some b then 0 < b else false)
+  | transfer.Fixed => x = y
+  | transfer.Plain | transfer.Big => x = y /\ isSome x
+  | transfer.Zero => x = Some 0 /\ y = Some 0
+  | transfer.Neginf => x = None /\ y = None
+  end.
+
+(** x in one run and y in the other, minus infinity being None; D are the ranks at which the inputs differ. *)
+Definition holds (R : realFieldType) (D : BinNums.Z -> Prop) (s : transfer.shadow) (x y : option R) : Prop :=
+  (clean D (transfer.lo s) (transfer.hi s) -> x = y) /\ meaning (transfer.kind_of s) x y.
+
+Definition nothing : transfer.shadow := transfer.Shadow transfer.none_lo transfer.none_hi transfer.Zero.
+Definition rels (R : realFieldType) (D : BinNums.Z -> Prop) (ss : seq transfer.shadow) (xs ys : seq (option R)) : Prop :=
+  [/\ size xs = size ss, size ys = size ss &
+      forall i, (i < size ss)%N -> holds D (nth nothing ss i) (nth None xs i) (nth None ys i)].
+
+Definition plus (R : realFieldType) (x y : option R) : option R :=
+  if (x, y) is (Some a, Some b) then Some (a + b) else None.
+Definition times (R : realFieldType) (x y : option R) : option R :=
+  if (x, y) is (Some a, Some b) then Some (a * b) else None.
+Definition total (R : realFieldType) (xs : seq (option R)) : option R := foldr (@plus R) (Some 0) xs.
+Definition inner (R : realFieldType) (xs ys : seq (option R)) : option R :=
+  total [seq times p.1 p.2 | p <- zip xs ys].
+Definition known (s : transfer.shadow) : bool := if transfer.kind_of s is transfer.Fixed then false else true.
+
+Check (transfer_sound.joined_sound :
+  forall (R : realFieldType) D ss (xs ys : seq (option R)) (f : seq (option R) -> option R),
+  rels D ss xs ys -> isSome (f xs) -> isSome (f ys) -> holds D (transfer.joined ss) (f xs) (f ys)).
+
+Check (transfer_sound.scanned_sound :
+  forall (R : realFieldType) D ss (xs ys : seq (option R)) (f : seq (option R) -> option R) (i : nat),
+  rels D ss xs ys -> isSome (f (take i.+1 xs)) -> isSome (f (take i.+1 ys)) ->
+  holds D (transfer.scanned ss i) (f (take i.+1 xs)) (f (take i.+1 ys))).
+
+Check (transfer_sound.added_sound :
+  forall (R : realFieldType) D x y (a a' b b' : option R), known x -> known y -> holds D x a a' -> holds D y b b' ->
+  holds D (transfer.added x y) (plus a b) (plus a' b')).
+
+Check (transfer_sound.multiplied_sound :
+  forall (R : realFieldType) D x y (a a' b b' : option R), holds D x a a' -> holds D y b b' ->
+  isSome (times a b) -> isSome (times a' b') -> holds D (transfer.multiplied x y) (times a b) (times a' b')).
+
+Check (transfer_sound.exponential_sound :
+  forall (R : realFieldType) (weight : option R -> R), weight None = 0 ->
+  let told (v : bool) x := if v then weight x = 0 else forall a, x = Some a -> 0 < weight x in
+  forall D (v : bool) x (a a' : option R), (v -> transfer.kind_of x = transfer.Masked) -> told v a -> told v a' ->
+  holds D x a a' -> holds D (transfer.exponential_of v x) (Some (weight a)) (Some (weight a'))).
+
+Check (transfer_sound.selected_sound :
+  forall (R : realFieldType) D c x y (u u' a a' b b' : option R),
+  let choose (c x y : option R) := if c == Some 0 then y else x in
+  (transfer.constant (transfer.kind_of c) -> (u == Some 0) = transfer.is_zero (transfer.kind_of c)) ->
+  holds D c u u' -> holds D x a a' -> holds D y b b' ->
+  isSome a /\ isSome a' /\ isSome b /\ isSome b' \/
+    (transfer.kind_of x = transfer.Neginf /\ transfer.kind_of y = transfer.Neginf) \/
+    transfer.constant (transfer.kind_of c) ->
+  holds D (transfer.selected c x y) (choose u a b) (choose u' a' b')).
+
+Check (transfer_sound.summed_sound :
+  forall (R : realFieldType) D ss (xs ys : seq (option R)), rels D ss xs ys -> isSome (total xs) -> isSome (total ys) ->
+  holds D (transfer.summed ss) (total xs) (total ys)).
+
+Check (transfer_sound.contracted_sound :
+  forall (R : realFieldType) D (ps : seq (transfer.shadow * transfer.shadow)) (xs us ys vs : seq (option R)),
+  rels D [seq p.1 | p <- ps] xs us -> rels D [seq p.2 | p <- ps] ys vs ->
+  all isSome xs -> all isSome us -> all isSome ys -> all isSome vs ->
+  isSome (inner xs ys) -> isSome (inner us vs) -> holds D (transfer.contracted ps) (inner xs ys) (inner us vs)).
+
+(** A program: operands by place, what each operation computes, and its rule. *)
+Check (transfer_sound.graph_causal :
+  forall (R : realFieldType) (program : seq (transfer_sound.node (option R))) (xs ys : seq (option R))
+    (t : BinNums.Z) (out : nat),
+  let at_rank i := transfer.Shadow (BinInt.Z.of_nat i) (BinInt.Z.of_nat i) transfer.Varies in
+  let inputs := [seq at_rank i | i <- iota 0 (size xs)] in
+  size ys = size xs -> all isSome xs -> all isSome ys ->
+  (forall i, (i < size xs)%N -> BinInt.Z.le (BinInt.Z.of_nat i) t -> nth None xs i = nth None ys i) ->
+  transfer_sound.in_order (size xs) program ->
+  (forall nd, List.In nd program -> forall ss us vs,
+     rels (fun d => BinInt.Z.lt t d) ss us vs ->
+     holds (fun d => BinInt.Z.lt t d) (transfer_sound.rule nd ss) (transfer_sound.compute nd us)
+       (transfer_sound.compute nd vs)) ->
+  (out < size (transfer_sound.abstract inputs program))%N ->
+  BinInt.Z.le (transfer.hi (nth nothing (transfer_sound.abstract inputs program) out)) t ->
+  nth None (transfer_sound.run None xs program) out = nth None (transfer_sound.run None ys program) out).

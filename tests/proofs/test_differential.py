@@ -318,7 +318,7 @@ def test_the_kernel_rejects_a_false_theorem(tmp_path: Path) -> None:
         rocq = differential.toolchain()
         command = [rocq.coqc, "-q", "-R", differential.built(rocq), "AttnProof", "certificate.v"]
         with pytest.raises(KernelUnavailableError, match=r"^coqc failed on certificate\.v .*; check that coq, "):
-            differential._run(command, tmp_path)
+            differential.run_program(command, tmp_path)
 
 
 def test_what_is_not_asked_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
