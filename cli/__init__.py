@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PROVED, REFUTED, USAGE, OPEN, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 COMMANDS = (
     *("verify", "check", "model", "pipeline", "pipelines", "startup"),
-    *("design", "cost", "error", "retention", "explain", "doctor"),
+    *("design", "cost", "error", "retention", "explain", "doctor", "schema"),
 )
 
 app = typer.Typer(

@@ -83,13 +83,16 @@ def run(monkeypatch, capsys, tmp_path):
         ),
         (
             "check f.npy --visible largets",
-            "--visible 'largets' is unknown; use largest, or the path of a mask (.npy, .npz, .safetensors, .pt, .pth)",
+            "--visible 'largets' is unknown; use largest, or the path of a mask (.npy, .npz, .safetensors, .pt, .pth, .csv, .parquet)",
         ),
         (
             "check f.npy --visible gone.npy",
-            "--visible 'gone.npy' is not a file; pass the path of one of .npy, .npz, .safetensors, .pt, .pth",
+            "--visible 'gone.npy' is not a file; pass the path of one of .npy, .npz, .safetensors, .pt, .pth, .csv, .parquet",
         ),
-        ("check .", "FILE = '.' is a folder; pass the path of one of .npy, .npz, .safetensors, .pt, .pth"),
+        (
+            "check .",
+            "FILE = '.' is a folder; pass the path of one of .npy, .npz, .safetensors, .pt, .pth, .csv, .parquet",
+        ),
         ("cost --n 8 --r 2 --d 2 --save .", "--save '.' has no picture's ending; use .png, .svg or .pdf"),
         (
             "cost --n 8 --r 2 --d 2 --save a/x.png",
