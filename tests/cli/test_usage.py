@@ -83,11 +83,13 @@ def run(monkeypatch, capsys, tmp_path):
         ),
         (
             "check f.npy --visible largets",
-            "--visible 'largets' is unknown; use largest, or the path of a mask (.npy, .npz, .safetensors, .pt, .pth, .csv, .parquet)",
+            "--visible 'largets' is unknown; use largest, or the path of a mask (.npy, .npz, "
+            ".safetensors, .pt, .pth, .csv, .parquet)",
         ),
         (
             "check f.npy --visible gone.npy",
-            "--visible 'gone.npy' is not a file; pass the path of one of .npy, .npz, .safetensors, .pt, .pth, .csv, .parquet",
+            "--visible 'gone.npy' is not a file; pass the path of one of "
+            ".npy, .npz, .safetensors, .pt, .pth, .csv, .parquet",
         ),
         (
             "check .",
