@@ -1135,10 +1135,12 @@ Check (no_starvation.starving_is_fresher :
 (** Shadows and rules are those of transfer.v, which the tracer's functions are compared with; what they mean: *)
 Definition clean (D : BinNums.Z -> Prop) (l h : BinNums.Z) := forall d, D d -> ~ (BinInt.Z.le l d /\ BinInt.Z.le d h).
 
+Definition above (R : realFieldType) (x : option R) : bool := if x is Some a then 0 < a else false.
+
 Definition meaning (R : realFieldType) (k : transfer.kind) (x y : option R) : Prop :=
   match k with
   | transfer.Varies | transfer.Masked => isSome x /\ isSome y
-  | transfer.Positive => (if x is Some a then 0 < a else false) /\ (if y is Some b then 0 < b else false)
+  | transfer.Positive => above x /\ above y
   | transfer.Fixed => x = y
   | transfer.Plain | transfer.Big => x = y /\ isSome x
   | transfer.Zero => x = Some 0 /\ y = Some 0
