@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..boundary import Boundary
     from .program import Program
+    from .setting import Setting
     from .trace.policy import Policy
     from .trace.records import Chain, Operation
 
@@ -73,6 +75,7 @@ def blame_leak(
     query: int,
     positions: Sequence[int],
     policy: Policy,
+    setting: Setting,
 ) -> Blame | None:
     """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof).
 
@@ -83,7 +86,8 @@ def blame_leak(
     marked, closed = np.zeros(boundary.n, bool), ~boundary.allowed_row(query)
     marked[list(positions)] = True
     try:
-        chain = blame(program.subject, policy, output=output, position=query, forbidden=marked, closed=closed)
+        prepared = partial(program.prepared, setting)
+        chain = blame(program.subject, policy, prepared, output=output, position=query, forbidden=marked, closed=closed)
     except Exception:  # a guide must never stop a verdict
         return None
     return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None

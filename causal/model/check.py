@@ -62,6 +62,7 @@ def check_model(
     rules: Sequence[Rule] = (),
     tries: int | None = None,
     budget: float | None = None,
+    replay: Literal["auto", "never"] = "auto",
 ) -> Verdict:
     """Prove or refute that no output of a PyTorch model depends on a position that the boundary forbids.
 
@@ -78,6 +79,10 @@ def check_model(
     embedding, as they are or by slices, shifts and offsets, it is inferred. `rules` are `trace.Rule`s for operations of
     your own. A search for a leak takes at most `tries` forwards (1000), and ends after `budget` seconds where you name
     some; the verdict says so.
+
+    A proof runs the program without values, as far as it asks for none, and is compared with the model itself: with a
+    first run, and one more (`replay="auto"`), several where the proof computed values, or none (`replay="never"`). A
+    model on the meta device has none, and its proof rests on the abstract run alone; the verdict says so.
 
     Returns a `Verdict` (subject "model"): `PROVED`, `PROVED_IF` with conditions (finite masks, zeros among the
     parameters, values of the other inputs), `REFUTED` with a `ModelWitness` and the operation where the future enters,
@@ -97,6 +102,8 @@ def check_model(
     chosen = chosen_modes(modes)
     if parameters not in (None, "any", "stored"):
         raise ModelError("parameters", "is unknown", "use 'any' (the default) or 'stored'", parameters)
+    if replay not in ("auto", "never"):
+        raise ModelError("replay", "is unknown", "use 'auto' (the default) or 'never'", replay)
     limits = Limits.of(tries, budget)
     axis = axis_of_positions(model, sequence_axis)
     findings = []
@@ -106,14 +113,16 @@ def check_model(
         for mode in chosen:
             program = Program.of(subject)
             made_for_training(program.modules)
-            program, seen = program.acquainted(mode, rules)
+            program, seen = program.acquainted(mode, rules, replay == "auto")
             about = resolved_boundary(boundary, program.n)
-            shorter = partial(program.one_shorter, mode)
-            which = choose(seen.result, subject.output_axis, about, boundary is not None, outputs, shorter)
+            shorter = partial(program.one_shorter, mode, seen.ran)
+            which = choose(seen.result, subject.output_axis, about, boundary is not None, outputs, shorter, seen.ran)
             told = partial(inferred, program, Setting(mode=mode, apart=seen.apart), seen.tables)
             bound = resolved_vocabulary(subject, vocabulary, told)
             program = program.about(which.paths)
-            question = Question(program, about, seen, which, mode, bound, parameters or "any", tuple(rules), limits)
+            question = Question(
+                program, about, seen, which, mode, bound, parameters or "any", tuple(rules), limits, replay == "auto"
+            )
             findings.append(decide(question))
     alone = works_alone(findings)
     if alone and sequence_axis is None:

@@ -37,7 +37,7 @@ def decide(question: Question) -> Finding:
     """Prove, else refute, else say what stays open; with what a person should know besides."""
     started = time.perf_counter()
     found = _settled(question)
-    said = Said(forwards=1) + found.said + remarks(found)  # one forward showed what the model does
+    said = Said(forwards=int(question.seen.ran)) + found.said + remarks(found)  # one forward showed what the model does
     return replace(found, said=said, seconds=time.perf_counter() - started)
 
 
@@ -49,6 +49,9 @@ def _settled(question: Question) -> Finding:
     proof = proofs.prove(question)
     if proof.attempt is not None and proof.closed:
         return _proved(question, proof.attempt, proof.given, replays)
+    if not question.runs:
+        why = f"{question.place}: no leak was looked for, since the model itself is not run"
+        return _open(question, proof, Said(reasons=(why,)))
     replayed = replays.refute(proof.attempt)
     if replayed.witness is not None:
         return _refuted(question, proof, replayed.said, replayed.witness)
@@ -68,10 +71,17 @@ def _proved(question: Question, best: Attempt, given: bool, replays: Replays) ->
         "finds every output to depend on allowed positions only",
         best.trace.seconds,
     )
+    evidence = replace(evidence, detail=f"{evidence.detail}; {proofs.how(best)}")
     said = Said(evidence=(evidence,), assumptions=proofs.assumptions(question, best))
     said += _conditions(question, best, given, replays)
     any_parameters = question.parameters == "any" == best.policy.parameters and not proofs.on_reads(best)
-    replayed = replays.validate(jitter=any_parameters and not best.masks)
+    if not question.runs:
+        nothing = Evidence("replay", None, f"{question.place}: the model itself was not run on any values")
+        replayed = Replayed(Said(evidence=(nothing,)))
+    elif not best.trace.with_values:
+        replayed = replays.compare()
+    else:
+        replayed = replays.validate(jitter=any_parameters and not best.masks)
     if replayed.witness is not None:
         said = replace(said, conditions=()) + replayed.said
         return _contradicted(question, best, said, replayed, replays)
@@ -82,13 +92,13 @@ def _proved(question: Question, best: Attempt, given: bool, replays: Replays) ->
 def _conditions(question: Question, best: Attempt, given: bool, replays: Replays) -> Said:
     """What the proof rests on, with an input that breaks it where one was found."""
     conditions, beside = list(proofs.on_parameters(question, best)), Said()
-    if conditions:
+    if conditions and question.runs:
         jittered = replays.jittered()
         conditions[-1] = replace(conditions[-1], counterexample=jittered.witness)
         beside += jittered.said
     conditions += proofs.on_reads(best)
-    conditions += [Condition(mask.text) for mask in best.masks]
-    if best.masks:
+    conditions += proofs.on_masks(best)
+    if best.masks and question.runs:
         breaking = replays.breaking()
         conditions[-1] = replace(conditions[-1], counterexample=breaking.witness)
         beside += breaking.said
@@ -162,8 +172,7 @@ def _blame(
     program = question.program
     try:
         output = output_index(attempt.trace, path or "")
-        with program.prepared(question.setting):
-            return blame_leak(program, question.boundary, output, query, positions, attempt.policy)
+        return blame_leak(program, question.boundary, output, query, positions, attempt.policy, question.setting)
     except (ModelError, ValueError):
         return None
 

@@ -132,12 +132,14 @@ def choose(
     given: bool,
     chosen: Chosen,
     shorter: Callable[[bool], Mapping[str, Tensor] | None],
+    values: bool = True,
 ) -> Outputs:
     """The outputs to check: those `chosen`, else all with a place for every query; ModelError where there is none.
 
     `given`: the boundary was the caller's. `shorter` gives what the model returns for one position less, or one element
     of the batch (None where it does not run): a tensor that keeps its places then, while others lose one, may have them
-    by chance, as a hidden state (layers, batch, width) has where the batch is as large as the sequence is long.
+    by chance, as a hidden state (layers, batch, width) has where the batch is as large as the sequence is long. Without
+    `values` only their shapes are known.
     """
     found = tensors(result)
     groups = [list(found)] if chosen is None else [named(result, item) for item in _items(chosen)]
@@ -149,7 +151,7 @@ def choose(
     lone = all(axis in (-1, found[p].dim() - 1) for p in paths)  # one number a place: perhaps a pooled vector
     if chosen is None and (len(paths) > 1 or lone) and boundary.queries == boundary.n:
         paths = [p for p in paths if p not in _by_chance(found, paths, axis, boundary.n, shorter)]
-    return _laid_out(found, axis, paths, concealed(result))
+    return _laid_out(found, axis, paths, concealed(result), values)
 
 
 def _by_chance(
@@ -230,19 +232,21 @@ def _beside(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
         yield from _beside(child, path + key, depth + 1)
 
 
-def _laid_out(found: dict[str, Tensor], axis: int, paths: Sequence[str], hidden: Sequence[str]) -> Outputs:
+def _laid_out(
+    found: dict[str, Tensor], axis: int, paths: Sequence[str], hidden: Sequence[str], values: bool
+) -> Outputs:
     """The outputs at the paths side by side; those of the other tensors, and hidden ones, are named."""
     checked, start = [], 0
     for path in paths:
         t = found[path]
-        width = _told_rows(found, axis, path).shape[1]
+        width = _told_rows(found, axis, path, values).shape[1]
         checked.append(Checked(path, axis % t.dim(), slice(start, start + width), not _is_real(t)))
         start += width
     others = (*(p for p in found if p not in paths), *hidden)
-    return Outputs(tuple(checked), others, side_by_side(found, axis, paths))
+    return Outputs(tuple(checked), others, side_by_side(found, axis, paths, values))
 
 
-def side_by_side(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> Tensor:
+def side_by_side(found: dict[str, Tensor], axis: int, paths: Sequence[str], values: bool = True) -> Tensor:
     """The rows (queries, features) of the outputs at the paths, detached; several as float64."""
     import torch
 
@@ -253,7 +257,7 @@ def side_by_side(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> T
             "is there for one input and missing for another",
             "the model must return the same structure when only values change",
         )
-    parts = [_told_rows(found, axis, p) for p in paths]
+    parts = [_told_rows(found, axis, p, values) for p in paths]
     if len(parts) == 1:
         return parts[0]
     if len({part.shape[0] for part in parts}) > 1:
@@ -265,10 +269,10 @@ def side_by_side(found: dict[str, Tensor], axis: int, paths: Sequence[str]) -> T
     return torch.cat([part.to(parts[0].device).double() for part in parts], 1)
 
 
-def _told_rows(found: dict[str, Tensor], axis: int, path: str) -> Tensor:
+def _told_rows(found: dict[str, Tensor], axis: int, path: str, values: bool) -> Tensor:
     """The rows of one output; ModelError where it holds no numbers that can be compared."""
     y = found[path]
-    if y.is_meta:
+    if y.is_meta and values:
         raise ModelError(f"output{path}", "has a shape and no values", "return it on a device with values")
     try:
         return rows(y, axis)

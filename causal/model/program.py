@@ -17,7 +17,7 @@ from .counters import numbers
 from .generators import alive
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
-from .outputs import first_of, side_by_side, tensors
+from .outputs import concealed, first_of, side_by_side, tensors
 from .precision import in_float64, parameters_as, uncompiled, wider
 from .reachable import reachable
 from .restore import Held
@@ -39,8 +39,9 @@ MOST_ACQUAINTANCES = 8  # runs in which modules may turn up that nothing showed 
 class Seen:
     """What one run showed: what the model returned, the coarsest float in use, randomness, writes, tables.
 
-    `first` is the abstract run that came before it, for any parameters and positions in their order, or why there is
-    none.
+    `unbounded` names what gave a number that is not finite; without a run (`ran`), nothing of this is known but the
+    shapes of the result. `first` is the abstract run that came before it, for any parameters and positions in their
+    order, or why there is none.
     """
 
     result: Any
@@ -52,6 +53,8 @@ class Seen:
     tables: frozenset[Table]
     strangers: tuple[nn.Module, ...] = ()
     fixed_modes: tuple[str, ...] = ()
+    unbounded: str = ""
+    ran: bool = True
     first: Trace | str = ""
 
 
@@ -76,13 +79,19 @@ class Program:
             reached = reachable(*roots)
         return cls(subject, tuple(modules_among(reached)), Held([*reached, *alive()]))
 
-    def acquainted(self, mode: str, rules: Sequence[Rule] = ()) -> tuple[Program, Seen]:
-        """The program with every module that a run of it uses, and what its first runs showed, all in the mode."""
+    def acquainted(self, mode: str, rules: Sequence[Rule] = (), replay: bool = True) -> tuple[Program, Seen]:
+        """The program with every module that a run of it uses, and what its first runs showed, all in the mode.
+
+        Without `replay` it is not run with values, as far as one without them says enough.
+        """
         program, failed = self, ""
         for _ in range(MOST_ACQUAINTANCES):
             first, met = program.first(mode, rules)
             failed = failed or (first if isinstance(first, str) else "")  # what it left behind stays
-            seen = None if met else program.observe(mode)
+            without = not isinstance(first, str) and not first.with_values and not replay
+            seen = None
+            if not met:
+                seen = program.imagined(first) if without or not program.has_values else program.observe(mode)
             if seen is not None and not seen.strangers:
                 return program, replace(seen, first=failed or first)
             strangers = (*program.subject.strangers, *(met if seen is None else seen.strangers))
@@ -99,19 +108,25 @@ class Program:
         What it computes from the input counts as that, wherever it is kept: no run has filled a cache before. What
         outlives it would be taken for a constant by any other run.
         """
-        from .trace.frontend import run
+        from .trace.frontend import traced
         from .trace.policy import Policy
 
         strangers = Strangers(self.modules, mode)
+
+        @contextmanager
+        def prepared(values: bool) -> Iterator[None]:
+            with self.prepared(Setting(mode=mode), values), strangers:
+                yield
+
         try:
-            with self.prepared(Setting(mode=mode)), strangers:
-                trace = run(self.subject, Policy(rules=tuple(rules)))
+            trace = traced(self.subject, Policy(rules=tuple(rules)), prepared)
         except (KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:
             said = " ".join(str(error).split())[:200]
             return f"{type(error).__name__}: {said}", strangers.met
-        trace = replace(trace, outputs=tuple(replace(o, value=None) for o in trace.outputs))
+        outputs = tuple(replace(o, value=None) for o in trace.outputs)
+        trace = replace(trace, outputs=outputs, result=likeness(trace.result))
         left = outliving(trace.data, self.held.storages)
         if left:
             return f"it keeps {left}, made from its input, where the check cannot put it back", strangers.met
@@ -173,19 +188,33 @@ class Program:
         found, axis = tensors(result), self.subject.output_axis
         return side_by_side(found, axis, self.paths or (first_of(found, axis),))
 
-    def one_shorter(self, mode: str, batch: bool = False) -> dict[str, Tensor] | None:
+    def one_shorter(self, mode: str, values: bool, batch: bool = False) -> dict[str, Tensor] | None:
         """What the model returns without the last position, or the last of the batch; None where it does not run."""
         axis = self.subject.sequence_axis % self.input.dim()
         axis = (0 if axis else 1) if batch else axis
         try:
-            with self.prepared(Setting(mode=mode)):
-                return tensors(self.call(self.input.narrow(axis, 0, self.input.shape[axis] - 1)))
+            with self.prepared(Setting(mode=mode), values):
+                shorter = self.input.narrow(axis, 0, self.input.shape[axis] - 1)
+                return tensors(self.call(shorter) if values else self._imagined_on(shorter))
         except Exception:  # whatever the model raises says no more than that
             return None
 
+    def _imagined_on(self, x: Tensor) -> Any:
+        """What the model returns on `x`, without values."""
+        from .trace.frontend import run
+        from .trace.policy import Policy
+        from .trace.pytree import mapped
+
+        other = mapped(lambda v: x if v is self.input else v, (list(self.subject.inputs), dict(self.subject.keywords)))
+        subject = replace(self.subject, inputs=tuple(other[0]), keywords=other[1])
+        return run(subject, Policy(), values=False).result
+
     @contextmanager
-    def prepared(self, setting: Setting) -> Iterator[None]:
-        """The setting in force: mode, parameters, precision and seeds; everything is as before afterwards."""
+    def prepared(self, setting: Setting, values: bool = True) -> Iterator[None]:
+        """The setting in force: mode, parameters, precision and seeds; everything is as before afterwards.
+
+        `values`: the run computes them.
+        """
         import torch
 
         from .trace.caches import uncached
@@ -198,7 +227,7 @@ class Program:
             stack.enter_context(biases_made_under_modes())
             stack.enter_context(seeded(setting.seed))
             stack.enter_context(in_mode(self.modules, setting.mode))
-            stack.enter_context(self.held.restored())
+            stack.enter_context(self.held.restored(values))
             stack.enter_context(parameters_as(self.modules, setting))
             if setting.apart:
                 stack.enter_context(uncompiled())
@@ -242,7 +271,52 @@ class Program:
             tables=frozenset(watch.tables),
             strangers=tuple(strangers.met),
             fixed_modes=fixed,
+            unbounded=watch.unbounded,
         )
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the model and its inputs hold numbers, so that it can be run: nothing of theirs lies on meta."""
+        import torch
+
+        from .trace.pytree import leaves
+
+        given = (v for _, v in leaves((self.subject.inputs, self.subject.keywords)))
+        own = (t for top in self.modules for t in (*top.parameters(), *top.buffers()))
+        return not any(t.is_meta for t in (*given, *own) if isinstance(t, torch.Tensor))
+
+    def imagined(self, first: Trace | str) -> Seen:
+        """What the first abstract run showed of a model that is not run; ModelError where that needed values."""
+        if isinstance(first, str) or first.with_values:
+            why = first if isinstance(first, str) else first.with_values
+            raise ModelError(
+                "the model",
+                f"has no values to run on, and the run without values stopped ({why})",
+                "give it values, or take what asks for them out of its way",
+            )
+        nothing: Any = {"writes_input": (), "writes_state": (), "tables": frozenset()}
+        return Seen(first.result, 0.0, random=False, apart=False, first=first, ran=False, **nothing)
+
+
+class Hidden:
+    """Stands for an object in which a model returned tensors where nobody looks."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+
+def likeness(result: Any) -> Any:
+    """The same structure with tensors of the same shapes, on the meta device, that share no memory with those given."""
+    import torch
+
+    from .trace.pytree import mapped
+
+    def image(value: Any) -> Any:
+        if issubclass(type(value), torch.Tensor):
+            return torch.empty_like(value, device="meta")
+        return Hidden(torch.empty(0, device="meta")) if concealed([value]) else value
+
+    return mapped(image, result)
 
 
 def _initialise(subject: Subject, reached: Sequence[Any]) -> bool:

@@ -6,7 +6,8 @@ or with them; for any values of the other inputs, or for those given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -117,7 +118,7 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
     The very first run of all serves for its policy, unless it is to be done `anew`, or `later`, after another call
     whose state is not put back.
     """
-    from .trace.frontend import run
+    from .trace.frontend import traced
 
     program, first = question.program, question.seen.first
     if isinstance(first, str):
@@ -125,17 +126,25 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
     same_policy = policy == Policy(rules=question.rules) and not (question.setting.apart or anew or later)
 
     def ranked(ranks: np.ndarray) -> Trace:
-        if same_policy and np.array_equal(ranks, np.arange(program.n)):
+        if same_policy and not why and np.array_equal(ranks, np.arange(program.n)):
             return first
-        return run(program.subject, policy, ranks)
+        return traced(program.subject, policy, prepared, ranks, why=why)
+
+    @contextmanager
+    def prepared(values: bool) -> Iterator[None]:
+        with program.prepared(question.setting, values):
+            if later:
+                program.call(program.input)
+            yield
 
     def spans(trace: Trace) -> Spans:
         return [trace.outputs[output_index(trace, c.path)].along(c.axis) for c in question.outputs.checked]
 
     try:
-        with program.prepared(question.setting):
-            if later:
-                program.call(program.input)
+        why = ""
+        trace, found = reach(ranked, spans, question.boundary)
+        why = _better_with(question, Attempt(policy, trace, found))
+        if why:
             trace, found = reach(ranked, spans, question.boundary)
     except (KeyboardInterrupt, MemoryError):
         raise
@@ -143,6 +152,20 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
         said = " ".join(str(error).split())[:200]
         return f"{type(error).__name__}: {said}"
     return Attempt(policy, trace, found)
+
+
+def _better_with(question: Question, found: Attempt) -> str:
+    """Why a run with values is to be believed rather than this one without, where there is a reason, and values."""
+    from .trace.calls import WEAK
+
+    trace = found.trace
+    if trace.with_values or not question.program.has_values:
+        return ""
+    if WEAK in trace.wanted and found.masks:
+        return WEAK
+    if trace.wanted and not found.closed:
+        return ", ".join(trace.wanted)
+    return question.seen.unbounded if found.closed else ""
 
 
 def output_index(trace: Trace, path: str) -> int:
@@ -173,7 +196,15 @@ def assumptions(question: Question, best: Attempt) -> tuple[str, ...]:
         said.append("parameters may be any numbers; buffers and other constants are as they are")
     elif question.parameters == "stored":
         said.append("the parameters keep their stored values, as was asked for")
+    if best.trace.valueless:
+        said.append(f"what has no values may hold any: {_named(best.trace.valueless)}")
     return tuple(said)
+
+
+def how(best: Attempt) -> str:
+    """Whether the run computed values, and why, as a phrase."""
+    why = best.trace.with_values
+    return f"it ran the program with values, because of {why}" if why else "it ran the program without values"
 
 
 def on_parameters(question: Question, best: Attempt) -> tuple[Condition, ...]:
@@ -188,6 +219,19 @@ def on_parameters(question: Question, best: Attempt) -> tuple[Condition, ...]:
     if zeros:
         said.append(f"the zeros among the parameters stay zero: {_named(zeros)}")
     return tuple(Condition(text) for text in said or ["the parameters keep their stored values"])
+
+
+def on_masks(best: Attempt) -> tuple[Condition, ...]:
+    """One condition for each kind of finite mask, with the first of its places and their number."""
+    kinds: dict[str, list[MaskCondition]] = {}
+    for mask in best.masks:
+        kinds.setdefault(mask.statement, []).append(mask)
+    said = []
+    for statement, masks in kinds.items():
+        more = f" and {len(masks) - 1} other places" if len(masks) > 2 else " and another place" if masks[1:] else ""
+        untried = "" if best.trace.with_values else " (not tried on a run)"
+        said.append(Condition(f"{masks[0].operation.place}{more}, {statement}{untried}"))
+    return tuple(said)
 
 
 def on_others(question: Question, best: Attempt) -> bool:

@@ -21,7 +21,7 @@ class Question:
 
     `seen` is what a first run showed, `vocabulary` the number of tokens (None for numbers that are none); `parameters`
     says whether a leak that needs other parameters counts ("any"), `rules` are the caller's own, `limits` bound
-    its searches.
+    its searches. Without `replay`, or where nothing was `seen` to run, the model itself is not run.
     """
 
     program: Program
@@ -33,6 +33,12 @@ class Question:
     parameters: Literal["any", "stored"] = "any"
     rules: tuple[Rule, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    replay: bool = True
+
+    @property
+    def runs(self) -> bool:
+        """Whether the model itself may be run."""
+        return self.replay and self.seen.ran
 
     @property
     def setting(self) -> Setting:

@@ -31,7 +31,7 @@ def remarks(found: Finding) -> Said:
         notes += [f"no rule for {op}: counted as using all that it reads" for op in found.unknown]
         notes += vacuous(found.attempt.reach, question.boundary)
     said = Said(notes=tuple(notes))
-    if question.mode == "eval" and found.status is not Status.REFUTED:
+    if question.runs and question.mode == "eval" and found.status is not Status.REFUTED:
         said += _decoded(question)
     return said
 

@@ -64,12 +64,14 @@ class Held:
         return {t.untyped_storage()._cdata for t in (*self._small, *self._large)}
 
     @contextmanager
-    def restored(self) -> Iterator[None]:
+    def restored(self, values: bool = True) -> Iterator[None]:
         """Whatever the objects keep is as before afterwards; what a decorator cached is forgotten.
 
-        Parameters and other large tensors are copied before the first run, and later those that it wrote.
+        Parameters and other large tensors are copied before the first run, and later those that it wrote; none before a
+        run without `values`, which itself puts back what it writes.
         """
-        tensors = [(t, t.detach(), t.detach().clone()) for t in (*self._small, *self._large)]
+        every = (*self._small, *self._large)
+        tensors = [(t, t.detach(), t.detach().clone() if values else None) for t in every]
         undo = [take() for take in self._takers]
         try:
             yield
@@ -77,7 +79,7 @@ class Held:
             changed = {id(t) for t, own, kept in tensors if _put_back(t, own, kept)}
             needed = [put_back() for put_back in undo]
             self.changed |= bool(changed) or any(needed)
-            if self._is_first:
+            if self._is_first and values:
                 self._is_first, self._large = False, [t for t in self._large if id(t) in changed]
 
 
@@ -98,7 +100,7 @@ def same(a: Tensor, b: Tensor) -> bool:
     return bool(torch.equal(a, b)) or bool(((a == b) | ((a != a) & (b != b))).all())
 
 
-def _put_back(t: Tensor, own: Tensor, kept: Tensor) -> bool:
+def _put_back(t: Tensor, own: Tensor, kept: Tensor | None) -> bool:
     """Give a tensor the memory again that was its own, with the numbers that were kept; whether it had others."""
     import torch
 
@@ -108,8 +110,8 @@ def _put_back(t: Tensor, own: Tensor, kept: Tensor) -> bool:
         )
         if moved:
             t.data = own
-        written = not same(t, kept)
-        if written:
+        written = kept is not None and not same(t, kept)
+        if kept is not None and written:
             if 0 in t.stride():  # several places of one number
                 t.data = kept
             else:

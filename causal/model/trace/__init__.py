@@ -24,6 +24,7 @@ How a verdict is put together from runs (each run is sound for what it was asked
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 from .domain import Shadow
@@ -76,10 +77,10 @@ def run(
     Raises ImportError when PyTorch is missing, TypeError or ValueError when the chosen input is no tensor or has no
     such axis, and whatever the model itself raises.
     """
-    from .frontend import run as run_torch
+    from .frontend import traced
 
     subject = Subject(model, tuple(inputs), dict(keywords or {}), input_index, sequence_axis)
-    return run_torch(subject, Policy(parameters, others, finite_masks, tuple(rules)), ranks)
+    return traced(subject, Policy(parameters, others, finite_masks, tuple(rules)), _put_back(subject), ranks)
 
 
 def blame(
@@ -109,4 +110,19 @@ def blame(
 
     subject = Subject(model, tuple(inputs), dict(keywords or {}), input_index, sequence_axis, output_axis)
     assumed = Policy(parameters, others, finite_masks, tuple(rules))
-    return blame_torch(subject, assumed, output=output, position=position, forbidden=forbidden, closed=closed)
+    return blame_torch(
+        subject, assumed, _put_back(subject), output=output, position=position, forbidden=forbidden, closed=closed
+    )
+
+
+def _put_back(subject: Subject) -> Callable[[bool], AbstractContextManager[object]]:
+    """A run without values leaves nothing in the model; one with them leaves what the model does."""
+    from ..reachable import reachable
+    from ..restore import Held
+
+    def prepared(values: bool) -> AbstractContextManager[object]:
+        if values:
+            return nullcontext()
+        return Held(reachable(subject.model, subject.inputs, subject.keywords)).restored(values=False)
+
+    return prepared

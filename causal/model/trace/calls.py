@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .domain import FIXED, NEGINF, Array, Shadow, align, compress
+from .domain import BIG, BIG_MASK, FIXED, NEGINF, Array, Shadow, align, compress
 from .pytree import leaves
-from .shadows import Shadows, geometry_of, look, shape_of
+from .shadows import Shadows, geometry_of, look, shape_of, unknown
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .transfer.context import Operand
 
 NOISE = "random draws are the same in every run"
+CERTAIN = -1000.0  # a mask down to this may be too weak for the scores of an ordinary run: it is tried on one
+WEAK = f"a mask above {CERTAIN:g}, which may be too weak"
 STREAMS = "each element of a draw that takes as many random numbers as its values ask for has a stream of its own"
 
 
@@ -38,16 +40,31 @@ class TorchOperand:
     def known(self) -> Shadow:
         """The shadow with every constant looked at."""
         if (self.shadow.kind == FIXED).any():
-            self.shadow = look(self.shadow, self.value, self._shadows.finite_masks)
+            numbers = self._shadows.numbers(self.value)
+            if numbers is None:  # a constant whose number was not computed: it may be any
+                self._ledger.want("a constant among data")
+                self.shadow = unknown(self.shadow)
+                return self.shadow
+            self.shadow = look(self.shadow, numbers, self._shadows.finite_masks)
+            if not self._shadows.has_values and (self.shadow.kind == BIG).any():
+                self._weigh(numbers)
             if (self.shadow.kind >= NEGINF).any():
                 self._ledger.values_of(self.memory)
             if self.memory is not None and not self.memory.exposed:
                 self.memory.remember(geometry_of(self.value), self.shadow)
         return self.shadow
 
+    def _weigh(self, numbers: torch.Tensor) -> None:
+        """A mask that may be too weak is to be tried on a run."""
+        weakest = float(torch.where(numbers <= BIG_MASK, numbers, -math.inf).max())
+        if weakest > -math.inf:
+            self._ledger.mask_seen(weakest)
+        if weakest > CERTAIN:
+            self._ledger.want(WEAK)
+
     def array(self) -> Array:
         """The numbers of the concrete run, on the host; formats that NumPy lacks become float64."""
-        value = self.value.detach().resolve_conj().resolve_neg().cpu()
+        value = self._shadows.array(self.value, self.shadow).detach().resolve_conj().resolve_neg().cpu()
         try:
             return value.numpy()
         except TypeError:
@@ -125,8 +142,13 @@ class TorchCall:
             return True
         if not all(_fills(t.shape, self.value.shape) for t in given):
             return True
-        made = self.value == 0
-        for tensor in given:
+        if not self.shadows.has_values and not all(o.shadow.is_fixed for o in self.operands()):
+            return False  # no number was looked at
+        value, *numbers = (self.shadows.numbers(t) for t in [self.value, *given])
+        if value is None or any(n is None for n in numbers):
+            return True
+        made = value == 0
+        for tensor in numbers:
             made = made & (tensor != 0)
         return bool(made.any())
 
@@ -185,13 +207,17 @@ class TorchCall:
     def masked_zero(self, where: Array, constant: float | None = None, value: Any = None, alone: bool = False) -> Array:
         """Of the outputs in `where`, those that are exactly 0 in the concrete run; records the condition.
 
-        `value`: what to look at instead of the operation's (first) output. `alone`: each output follows from its own
-        input, so that the condition is on the masked values themselves and not on the gap to a visible one.
+        `value`: what to look at instead of the operation's (first) output, or how to compute it. `alone`: each output
+        follows from its own input, so that the condition is on the masked values themselves and not on the gap to a
+        visible one.
         """
         if value is None:
             value = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
-        if not self.finite_masks or not where.any() or not isinstance(value, torch.Tensor):
+        if not self.finite_masks or not where.any() or not (isinstance(value, torch.Tensor) or callable(value)):
             return np.zeros((1,) * max(where.ndim, 1), bool)
+        if not self.shadows.has_values:
+            return self._untried(where, constant, alone)
+        value = value() if callable(value) else value
         where = np.broadcast_to(align(where, value.dim()), value.shape)
         nonzero = torch.from_numpy(where.copy()).to(value.device) & (value != 0)
         if bool(nonzero.any()):
@@ -200,27 +226,37 @@ class TorchCall:
             self.finite_mask(value, constant, alone)
         return compress(where)
 
+    def _untried(self, where: Array, constant: float | None, alone: bool) -> Array:
+        """All of them, in a run without values: a condition that was not tried."""
+        value = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
+        self.finite_mask(value, constant, alone)
+        return compress(where)
+
     def masked_below(self, scores: Operand, masked: Array, axes: Sequence[int]) -> bool:
         """Whether every score in `masked` lies 104 or more below the largest other one over `axes`, in the concrete
         run; records the condition where it does.
         """
+        result = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
+        if not self.shadows.has_values:
+            self.finite_mask(result)
+            return True
         value = _own(scores).value.double()
         where = torch.from_numpy(np.array(np.broadcast_to(masked, scores.shape))).to(value.device)
         best = value.masked_fill(where, -math.inf).amax(tuple(axes), keepdim=True)
         if not bool(((value <= best - 104) | ~where | (best == -math.inf)).all()):
             return False
-        result = self.value[0] if isinstance(self.value, (tuple, list)) else self.value
         self.finite_mask(result)
         return True
 
     def finite_mask(self, result: torch.Tensor, constant: float | None = None, alone: bool = False) -> None:
         """A large finite number stood in for −∞: records the condition, in the number format of `result`."""
-        self.ledger.finite_mask(self.name, str(result.dtype).removeprefix("torch."), constant, alone)
+        dtype = str(result.dtype).removeprefix("torch.")
+        self.ledger.finite_mask(self.name, dtype, constant, alone, self.shadows.has_values)
 
     def must_be_finite(self, operand: Operand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only."""
         value = _own(operand).value
-        if value.is_floating_point() and not bool(value.isfinite().all()):
+        if self.shadows.has_values and value.is_floating_point() and not bool(value.isfinite().all()):
             where = torch.from_numpy(np.array(operand.shadow.kind < FIXED)).to(value.device)
             if bool((~value.isfinite() & where).any()):
                 self.ledger.broken(self.name)

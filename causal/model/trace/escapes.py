@@ -116,14 +116,17 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
     patches: list[tuple[Any, str, Any]] = []
     doors: dict[int, Any] = {}
 
-    def watch(owner: Any, name: str, report: Callable[..., None], inside: bool = False) -> None:
-        """Before the call, `report` is given its arguments; `inside`: what the call does is PyTorch's own."""
+    def watch(owner: Any, name: str, report: Callable[..., Any], inside: bool = False) -> None:
+        """Before the call, `report` is given its arguments, and may give another for the first of them; `inside`: what
+        the call does is PyTorch's own.
+        """
         original = getattr(owner, name, None)
         if original is None:  # not in this release of PyTorch
             return
 
         def through(*args: Any, **kwargs: Any) -> Any:
-            report(*args)
+            instead = report(*args)
+            args = args if instead is None else (instead, *args[1:])
             with exits.busy() if inside else nullcontext():
                 return original(*args, **kwargs)
 
@@ -133,8 +136,13 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
     def unseen(owner: Any, name: str, what: str) -> None:
         watch(owner, name, lambda *_: exits.out_of_sight(what))
 
-    def door(name: str) -> Callable[..., None]:
-        return lambda tensor, *_, **__: exits.escaped(tensor, f"Tensor.{name}()", name in WINDOWS)
+    def door(name: str) -> Callable[..., Any]:
+        def opened(tensor: Any, *_: Any) -> Any:
+            shown = exits.shown(tensor, f"Tensor.{name}()")
+            exits.escaped(tensor, f"Tensor.{name}()", name in WINDOWS)
+            return shown
+
+        return opened
 
     def text(function: Any, *_: Any) -> None:
         if any(f"aten::{word}(" in str(function.inlined_graph) for word in TEXT):

@@ -37,7 +37,38 @@ class Exits:
     def __init__(self, ledger: Ledger, shadows: Shadows) -> None:
         self.ledger, self.shadows = ledger, shadows
         self.suppressing = 0
+        self.aside = False  # what runs is no operation of the program's
         self._busy = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an operation is under way."""
+        return self._busy > 0
+
+    @contextmanager
+    def stepping_aside(self) -> Iterator[None]:
+        """While it is open, operations are our own, and run as if nobody looked on."""
+        before, self.aside = self.aside, True
+        try:
+            with self.busy():
+                yield
+        finally:
+            self.aside = before
+
+    def shown(self, tensor: torch.Tensor, how: str) -> torch.Tensor:
+        """The tensor whose values Python looks at: in a run without values, the numbers that it would have with them.
+
+        Raises ValueNeeded where those were not computed.
+        """
+        if self.shadows.has_values or self._busy:
+            return tensor
+        with self.stepping_aside():
+            found = self.shadows.value(tensor)
+            if found is not None:
+                self.shadows.memory_of(found, literal=True)  # where nobody has seen it yet
+        if found is None:
+            self.ledger.need(how)
+        return found
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -84,10 +115,12 @@ class Exits:
 
     def out_of_sight(self, how: str) -> None:
         """Something runs where the dispatch mode does not see it."""
+        if not self._busy and not self.shadows.has_values:
+            self.ledger.need(how)
         if not self._busy:
             self.ledger.unseen(how)
 
     def sign_read(self, how: str, tensors: Sequence[torch.Tensor]) -> None:
         """Python sees the signs of the zeros in these tensors."""
-        if any(signs.is_open(t, self.shadows.of(t), self.shadows.memory_of(t)) for t in tensors):
+        if any(signs.is_open(self.shadows, t) for t in tensors):
             self.ledger.unseen(f"{how} of a zero whose sign is open")

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -37,12 +38,15 @@ except ImportError as error:  # pragma: no cover
 
 from . import rules as families  # noqa: F401  (registers the rules)
 from .caches import uncached
+from .disguise import Disguise
 from .escapes import Constructors, eager, watched
 from .exits import Exits
-from .ledger import Ledger
+from .kernels import Kernels, Shapes, warmed
+from .ledger import Ledger, ValueNeeded
 from .rules.attention import KERNELS
 from .shadows import Shadows
 from .tracer import Tracer
+from .twins import Twins
 
 if TYPE_CHECKING:
     from .policy import Policy
@@ -50,22 +54,30 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 
-def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None = None) -> Trace:
-    """See `attnproof.causal.model.trace.run`."""
+def run(
+    subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None = None, *, values: bool = True
+) -> Trace:
+    """One run, with values or without. Raises ValueNeeded where a run without them is asked for one.
+
+    A run without values leaves no tensor as it was written; what else the model keeps, the caller puts back.
+    """
     chosen = _chosen(subject)
     order = _order(ranks, chosen.shape[subject.sequence_axis])
     modules = [*modules_of(subject.model), *subject.strangers]
     places = Places([("", module) for module in modules])
     last = int(order.max(initial=0))
     ledger = Ledger(places, last)
-    shadows = Shadows(ledger, last, policy)
+    shadows = Shadows(ledger, last, policy) if values else Twins(ledger, last, policy)
     exits = Exits(ledger, shadows)
     for module in modules:
         for name, parameter in module.named_parameters():
             _note(shadows.parameters, name, parameter)
         for name, buffer in module.named_buffers():
             _note(shadows.buffers, name, buffer)
-    args, kwargs, copies = _copied(subject)
+    args, kwargs, copies = _copied(subject, None if values else chosen)
+    kernels = Kernels() if isinstance(shadows, Shadows) and values else Shapes(ledger, shadows, _home(modules, copies))
+    if not values:
+        warmed()
     older = _constants_of_scripts(modules)  # noqa: F841  (they exist in Python before the run, and so are no news in it)
     for original, tensor in copies.items():
         if original == id(chosen):
@@ -74,7 +86,7 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
             shadow = uniform(tensor.shape)
         else:
             shadow = uniform(tensor.shape, FIXED)
-        shadows.assign(tensor, shadow)
+        shadows.assign(tensor, shadow, numbers=values or not tensor.is_meta)
         memory = shadows.memory_of(tensor)
         if memory is not None:
             memory.written = False
@@ -90,8 +102,15 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         stack.enter_context(watched(exits, files))
         stack.enter_context(followed(ledger, files))
         stack.enter_context(Constructors(exits))
-        stack.enter_context(Tracer(ledger, shadows, exits, policy.rules, flow))
-        value = subject.model(*args, **kwargs)
+        if isinstance(kernels, Shapes):
+            stack.callback(kernels.twins.put_back)
+            stack.enter_context(Disguise(exits, kernels))
+        stack.enter_context(Tracer(ledger, shadows, exits, kernels, policy.rules, flow))
+        try:
+            value = subject.model(*args, **kwargs)
+        finally:
+            if ledger.needed:  # whatever the program made of it
+                raise ValueNeeded(ledger.needed)
         found = [(path, t) for path, t in leaves(value) if isinstance(t, torch.Tensor)]
         outputs = tuple(Output(path, t, shadows.of(t)) for path, t in found)
     if flow is not None:
@@ -113,7 +132,40 @@ def run(subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None 
         operations=dict(ledger.counts),
         seconds=time.perf_counter() - started,
         data=shadows.holding_data(copies.values()),
+        with_values="a run with values was asked for" if values else "",
+        wanted=tuple(ledger.wanted),
+        valueless=tuple(ledger.without_value),
+        result=None if values else value,
     )
+
+
+def traced(
+    subject: Subject,
+    policy: Policy,
+    prepared: Callable[[bool], AbstractContextManager[object]],
+    ranks: Any = None,
+    flow: Graph | None = None,
+    why: str = "",
+) -> Trace:
+    """One run without values, or, where that needs one, another with them; `with_values` says why.
+
+    `prepared(values)` is entered for each of them, and puts back what the run leaves in the model. Where it is said
+    beforehand `why` values are needed, there is no run without.
+    """
+    if why:
+        with prepared(True):
+            return replace(run(subject, policy, ranks, flow), with_values=why)
+    try:
+        with prepared(False):
+            return run(subject, policy, ranks, flow, values=False)
+    except ValueNeeded as needed:
+        why = str(needed)
+    except MemoryError:
+        raise
+    except Exception as error:  # what a program raises of tensors without data says nothing
+        why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    with prepared(True):
+        return replace(run(subject, policy, ranks, flow), with_values=why)
 
 
 def _files(model: Any, modules: Sequence[torch.nn.Module]) -> list[ModuleType]:
@@ -135,8 +187,22 @@ def _order(ranks: Any, n: int) -> np.ndarray:
     return order
 
 
-def _copied(subject: Subject) -> tuple[list[Any], dict[str, Any], dict[int, torch.Tensor]]:
-    """The inputs and keywords with a copy for every tensor, and the copies by the addresses of the originals."""
+def _home(modules: Sequence[torch.nn.Module], copies: dict[int, torch.Tensor]) -> torch.device:
+    """The device that a program takes its tensors to lie on; ValueNeeded where they lie on several."""
+    own = [t for m in modules for t in (*m.parameters(), *m.buffers())]
+    devices = dict.fromkeys(t.device for t in (*own, *copies.values()) if not t.is_meta)
+    if len(devices) > 1:
+        raise ValueNeeded(f"tensors on {len(devices)} devices")
+    return next(iter(devices), torch.device("cpu"))
+
+
+def _copied(
+    subject: Subject, without_data: torch.Tensor | None = None
+) -> tuple[list[Any], dict[str, Any], dict[int, torch.Tensor]]:
+    """The inputs and keywords with a copy for every tensor, and the copies by the addresses of the originals.
+
+    The copy of one may be without data.
+    """
     copies: dict[int, torch.Tensor] = {}
     originals: list[torch.Tensor] = []  # kept alive, since an address may be given away again
 
@@ -145,7 +211,8 @@ def _copied(subject: Subject) -> tuple[list[Any], dict[str, Any], dict[int, torc
             return value
         if id(value) not in copies:
             originals.append(value)
-            copies[id(value)] = value.detach().clone()
+            new = torch.empty_like(value, device="meta") if value is without_data else value.detach().clone()
+            copies[id(value)] = new
         return copies[id(value)]
 
     args, kwargs = mapped(copy, (list(subject.inputs), dict(subject.keywords)))
@@ -239,12 +306,21 @@ def _written(shadows: Shadows, modules: Sequence[torch.nn.Module], copies: Itera
     return tuple(dict.fromkeys(names))
 
 
-def blame(subject: Subject, policy: Policy, *, output: int, position: int, forbidden: Any, closed: Any = None) -> Chain:
-    """See `attnproof.causal.model.trace.blame`."""
+def blame(
+    subject: Subject,
+    policy: Policy,
+    prepared: Callable[[bool], AbstractContextManager[object]],
+    *,
+    output: int,
+    position: int,
+    forbidden: Any,
+    closed: Any = None,
+) -> Chain:
+    """See `attnproof.causal.model.trace.blame`, and `traced`."""
     marked = np.asarray(forbidden, bool)
     axes = Axes(len(marked))
-    run(subject, policy, flow=axes)
+    traced(subject, policy, prepared, flow=axes)
     flow = Flow(marked if closed is None else np.asarray(closed, bool), position, axes.found)
     # Forbidden positions carry rank 0; the others carry −1, which no element can be seen to depend on.
-    run(subject, policy, ranks=np.where(marked, 0, -1), flow=flow)
+    traced(subject, policy, prepared, np.where(marked, 0, -1), flow)
     return flow.chain(output)

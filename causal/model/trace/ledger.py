@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from .domain import Array, Shadow, join_all
 from .records import MaskCondition, Operation, Read
@@ -19,8 +19,18 @@ MARGINS = {"float64": 746.0}
 ALONE = {**MARGINS, "bfloat16": 94.0, "float16": 18.0}
 
 
+class ValueNeeded(BaseException):
+    """A run without values cannot go on: it was asked for a number that it does not compute.
+
+    No `Exception`, so that few programs catch it; and what they do then counts for nothing (`Ledger.needed`).
+    """
+
+
 class Ledger:
-    """The entries of one run, each kind under its first place in the program."""
+    """The entries of one run, each kind under its first place in the program.
+
+    `needed`: what first asked a run without values for one; `wanted`: what values might have told more about.
+    """
 
     def __init__(self, places: Places, last: int) -> None:
         self.places, self.last = places, last
@@ -33,6 +43,21 @@ class Ledger:
         self.parameter_zeros: frozenset[str] = frozenset()
         self.parameter_values: frozenset[str] = frozenset()
         self.assumptions: dict[str, None] = {}
+        self.without_value: dict[str, None] = {}
+        self.needed = ""
+        self.wanted: dict[str, None] = {}
+        self.weakest: float | None = None  # of the masks that were seen
+        self.scaled = False  # something that one of them lowered was multiplied since
+
+    def need(self, how: str) -> NoReturn:
+        """A value that was not computed is asked for: the run ends, and nothing that it found counts."""
+        line = self.places.line()
+        self.needed = self.needed or (f"{how} at {line}" if line else how)
+        raise ValueNeeded(self.needed)
+
+    def want(self, how: str) -> None:
+        """Values might tell more here, where the run without them took the worst for granted."""
+        self.wanted.setdefault(how)
 
     def operation(self, name: str, detail: str = "") -> Operation:
         """The operation at hand, with the place where it stands."""
@@ -71,6 +96,10 @@ class Ledger:
         operation = self.operation(name)
         self.rows.setdefault((operation.name, operation.module, operation.line), (operation, rows))
 
+    def valueless(self, name: str) -> None:
+        """Something that the program holds as a constant has no value, and so counts as any number."""
+        self.without_value.setdefault(name)
+
     def assume(self, sentence: str) -> None:
         """A proof from this run rests on it."""
         self.assumptions.setdefault(sentence)
@@ -90,24 +119,39 @@ class Ledger:
 
     # -- conditions -------------------------------------------------------------------------------------------------
 
-    def finite_mask(self, name: str, dtype: str, constant: float | None, alone: bool = False) -> None:
-        """A masked entry counted as 0 because a large finite number stood in for −∞; `dtype` as in "float32"."""
+    def mask_seen(self, number: float) -> None:
+        """A large negative constant may come to stand in for −∞."""
+        self.weakest = number if self.weakest is None else max(self.weakest, number)
+
+    def finite_mask(
+        self, name: str, dtype: str, constant: float | None, alone: bool = False, tried: bool = True
+    ) -> None:
+        """A masked entry counted as 0 because a large finite number stood in for −∞; `dtype` as in "float32".
+
+        `tried`: on numbers, as it is in a run with values.
+        """
         operation = self.operation(name)
         margin = (ALONE if alone else MARGINS).get(dtype, 104.0)
-        text = f"in {name} at {operation.line}{f' ({operation.module})' if operation.module else ''}, "
-        if not alone:
-            text += f"in every row some visible score exceeds every masked score by more than {margin:g} ({dtype})"
-        elif name == "aten.relu":
-            text += "every masked value is at most 0"
-        elif name == "aten.exp":
-            text += f"every masked value is below −{margin:g} ({dtype})"
-        else:
-            text += f"every masked value is so low that the result is exactly 0 ({dtype})"
+        constant = self.weakest if constant is None and not tried else constant
+        statement = self._hidden(name, margin, dtype, alone, None if tried else constant)
         if constant is not None:
-            text += f"; the mask adds or sets {constant:g}"
+            statement += f"; the mask adds or sets {constant:g}"
+        text = f"{operation.place}, {statement}"
         self.conditions.setdefault(
-            ("finite-mask", text), MaskCondition("finite-mask", operation, text, constant, margin, dtype)
+            ("finite-mask", text), MaskCondition("finite-mask", operation, text, constant, margin, dtype, statement)
         )
+
+    def _hidden(self, name: str, margin: float, dtype: str, alone: bool, number: float | None) -> str:
+        """What must hold of the scores, or, where a mask's number is known and as it was, what is enough."""
+        if not alone:
+            some = f"in every row some visible score exceeds every masked score by more than {margin:g} ({dtype})"
+            half = 0.0 if number is None or self.scaled else (-number - margin) / 2
+            return f"every score lies within ±{half:.3g}, so that {some}" if half > 0 else some
+        if name == "aten.relu":
+            return "every masked value is at most 0"
+        if name == "aten.exp":
+            return f"every masked value is below −{margin:g} ({dtype})"
+        return f"every masked value is so low that the result is exactly 0 ({dtype})"
 
     def nonzero_denominator(self, name: str) -> None:
         """An exact 0 is divided by a value that is taken not to be 0."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -101,6 +102,26 @@ class Memory:
     written: bool = False
     node: int = -1  # the operation that wrote it last, where a graph is kept
     views: dict[Geometry, Shadow] = field(default_factory=dict)
+    twin: Any = None  # real bytes beside a storage without data, right wherever the shadow says constant (`twins`)
+    stale: bool = False  # something was written without its numbers
+    older: bool = False  # it was there before the run
+
+    def is_twin(self, address: int) -> bool:
+        """Whether the storage at an address is the twin."""
+        return self.twin is not None and bool(self.twin._cdata == address)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is said of it yet."""
+        return self.everywhere is None and self.base is None and self.flat is None
+
+    @property
+    def kinds(self) -> Array:
+        """The kinds of all that it holds, in no particular shape."""
+        if self.flat is not None:
+            return self.flat[2]
+        whole = self.everywhere if self.everywhere is not None else self.base[1] if self.base is not None else None
+        return uniform(()).kind if whole is None else whole.kind
 
     @property
     def depends(self) -> bool:
@@ -148,7 +169,7 @@ class Memory:
         """
         if geometry.overlaps_itself():
             shadow = uniform(geometry.shape, VARIES, *join_all([shadow]))
-        if (self.everywhere is None and self.base is None and self.flat is None) or geometry.is_whole(self.nbytes):
+        if self.is_blank or geometry.is_whole(self.nbytes):
             self.everywhere, self.flat, self.base, self.dtype = None, None, (geometry, shadow), geometry.dtype
         elif math.prod(geometry.shape):
             if self.dtype not in ("", geometry.dtype):

@@ -27,6 +27,11 @@ class Operation:
     line: str
     detail: str = ""
 
+    @property
+    def place(self) -> str:
+        """The same as a phrase, "in aten.add at file.py:12 (layers.3)"."""
+        return f"in {self.name} at {self.line}" + (f" ({self.module})" if self.module else "")
+
     def __str__(self) -> str:
         where = f" in {self.module}" if self.module else ""
         line, detail = f" ({self.line})" if self.line else "", f": {self.detail}" if self.detail else ""
@@ -52,10 +57,11 @@ class Read:
 class MaskCondition:
     """A large finite number that stood in for −∞, and what must hold for it to act like one.
 
-    At `operation` the masked entries came out as exactly 0 (checked on the inputs given). It holds in general when, in
+    At `operation` the masked entries came out as exactly 0 (checked on the inputs given, where values were computed).
+    It holds in general when, in
     every row, the largest visible score exceeds every masked score by more than `margin` (in `dtype`).
     `constant`: the mask's number where it is known; `kind`: "finite-mask", or "nonzero-denominator" for a division of
-    an exact 0 by a value that is assumed not to be 0.
+    an exact 0 by a value that is assumed not to be 0. `statement` is the text without the place.
     """
 
     kind: str
@@ -64,6 +70,7 @@ class MaskCondition:
     constant: float | None = None
     margin: float | None = None
     dtype: str | None = None
+    statement: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,10 @@ class Trace:
       assumptions: sentences that a proof from this run rests on.
       operations: how many operations ran, by name.
       seconds: wall-clock time of the abstract run.
+      with_values: why the run computed values; "" where it ran without any.
+      wanted: what values might have told more about, in a run without.
+      valueless: buffers and other constants that have no value, so that they count as any numbers.
+      result: what the model returned, in a run without values: tensors without data.
       data: weak references to the storages that held what depends on the chosen input when the run was over.
     """
 
@@ -119,6 +130,10 @@ class Trace:
     operations: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     data: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+    with_values: str = ""
+    wanted: tuple[str, ...] = ()
+    valueless: tuple[str, ...] = ()
+    result: Any = field(default=None, repr=False, compare=False)
 
     @property
     def complete(self) -> bool:

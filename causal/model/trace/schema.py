@@ -39,6 +39,9 @@ class Info:
         self.facts: Facts = self.rule or facts_of(self.names, self.is_view)
         # other libraries' schemas are what their authors wrote: c10d's declare none of the writes of its collectives
         self.undeclared = self.namespace not in DECLARE and not self.written and self.rule is None
+        self.is_own = self.namespace in DECLARE
+        self.makes = "device" in self.positions and not any("Tensor" in str(a.type) for a in schema.arguments)
+        self.foreign_rule = self.rule is not None and any(self.rule is rule for rule in extra)
         self.sends = "c10d" in self.namespace  # with other processes, whose results come in when they come
         self.functional: Any = None
         if self.written == ["self"] and self.rule is None and base.endswith("_") and not base.endswith("__"):

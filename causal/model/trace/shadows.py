@@ -30,7 +30,7 @@ class Shadows:
     model's own, by the address of their storage.
     """
 
-    has_values = True  # of everything
+    has_values = True  # of everything; see `twins` for a run without
 
     def __init__(self, ledger: Ledger, last: int, policy: Policy) -> None:
         self.ledger, self.last = ledger, last
@@ -65,6 +65,7 @@ class Shadows:
         memory = found[1]
         if memory.nbytes != storage.nbytes():  # resized behind our back
             memory.nbytes, memory.base, memory.flat, memory.views = storage.nbytes(), None, None, {}
+            memory.twin, memory.stale = None, True
             memory.everywhere = uniform((), 0, 0, self.last)
         return memory
 
@@ -73,10 +74,14 @@ class Shadows:
         name = self.parameters.get(address)
         if name is None and (isinstance(tensor, torch.nn.Parameter) or tensor.requires_grad):
             name = "a parameter outside the modules" if tensor.is_leaf else "a tensor made of parameters before the run"
-        memory = Memory(nbytes, dtype=str(tensor.dtype))
+        memory = Memory(nbytes, dtype=str(tensor.dtype), older=not literal)
+        valued = self.has_values or not tensor.is_meta
         if name is not None:
-            memory.everywhere = uniform((), FIXED if self.stored else 0)
+            memory.everywhere = uniform((), FIXED if self.stored and valued else 0)
             memory.sources = frozenset([name]) if self.stored else frozenset()
+        elif not valued and (address in self.buffers or not is_new(tensor)):
+            memory.everywhere = uniform(())
+            self.ledger.valueless(self.buffers.get(address, "a constant outside the modules"))
         elif literal or address in self.buffers or not is_new(tensor):
             memory.everywhere = uniform((), FIXED)
         else:
@@ -84,10 +89,17 @@ class Shadows:
             self.ledger.without_rule("a tensor of unknown origin")
         return memory
 
-    def _keep(self, storage: torch.UntypedStorage, memory: Memory) -> None:
+    def share(self, storage: torch.UntypedStorage, memory: Memory) -> None:
+        """Another storage shows the same memory."""
         self._memories[storage._cdata] = (StorageWeakRef(storage), memory)
+
+    def _keep(self, storage: torch.UntypedStorage, memory: Memory) -> None:
+        self.share(storage, memory)
         if len(self._memories) > self._purge_at:
-            self._memories = {k: v for k, v in self._memories.items() if not v[0].expired()}
+            held = {
+                id(m) for k, (ref, m) in self._memories.items() if not ref.expired() and (m.older or not m.is_twin(k))
+            }
+            self._memories = {k: v for k, v in self._memories.items() if not v[0].expired() and id(v[1]) in held}
             self._purge_at = len(self._memories) + 64
 
     def holding_data(self, inputs: Iterable[torch.Tensor]) -> tuple[StorageWeakRef, ...]:
@@ -114,11 +126,13 @@ class Shadows:
         sources: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
         node: int = -1,
         signed: bool = False,
+        numbers: bool = False,
     ) -> None:
         """The tensor's elements now have this shadow.
 
         `sources`: the parameters whose zeros make its zeros, and those whose values make its constants. `signed`: the
         signs of its zeros may depend on the input. `node`: the operation that wrote it, where a graph is kept.
+        `numbers`: in a run without values, those of constants were written as well.
         """
         assert shadow.shape == shape_of(tensor), (shadow.shape, shape_of(tensor))
         memory = self.memory_of(tensor, made=True)
@@ -126,12 +140,32 @@ class Shadows:
             return
         if memory.exposed and not shadow.is_fixed:
             self.ledger.unseen("a write into memory that NumPy, a file or another library may hold as well")
+        if not numbers:
+            shadow = self.without_numbers(tensor, memory, shadow)
         memory.write(geometry_of(tensor), shadow)
         if bool((shadow.kind != VARIES).any()):  # else nothing that was found rests on what the parameters hold
             memory.sources, memory.valued = memory.sources | sources[0], memory.valued | sources[1]
         memory.signed |= signed and (tensor.is_floating_point() or tensor.is_complex())
         memory.written = True
         memory.node = node
+
+    # -- numbers ----------------------------------------------------------------------------------------------------
+
+    def numbers(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The tensor's numbers, right at least where its shadow says constant; None where there are none."""
+        return tensor
+
+    def value(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The numbers that the tensor has in a run with values; None where they were not computed."""
+        return tensor
+
+    def array(self, tensor: torch.Tensor, shadow: Shadow) -> torch.Tensor:
+        """Numbers for the shadow: those of constants; elsewhere they say nothing."""
+        return tensor
+
+    def without_numbers(self, tensor: torch.Tensor, memory: Memory, shadow: Shadow) -> Shadow:
+        """What is known of a tensor that is written without its numbers."""
+        return shadow
 
     def expose(self, tensors: Iterable[torch.Tensor]) -> None:
         """Somebody out of sight may go on reading and writing the memory of these tensors."""
@@ -162,6 +196,12 @@ def geometry_of(tensor: torch.Tensor) -> Geometry:
     return Geometry(
         int(tensor.storage_offset()), tuple(tensor.shape), tensor.stride(), tensor.element_size(), str(tensor.dtype)
     )
+
+
+def unknown(shadow: Shadow) -> Shadow:
+    """The shadow with constants that were not looked at as numbers of unknown value, which depend on nothing."""
+    kind = np.where(shadow.kind == FIXED, np.uint8(VARIES), shadow.kind)
+    return Shadow(shadow.shape, shadow.lo, shadow.hi, kind)
 
 
 def look(shadow: Shadow, value: torch.Tensor, finite_masks: bool) -> Shadow:

@@ -16,9 +16,9 @@ from .domain import FIXED, NEGINF, ZERO, Shadow, align
 
 if TYPE_CHECKING:
     from .calls import TorchOperand
-    from .memory import Memory
     from .registry import Facts
     from .schema import Info
+    from .shadows import Shadows
 
 
 def sees(info: Info, operands: Sequence[TorchOperand]) -> str:
@@ -30,11 +30,19 @@ def sees(info: Info, operands: Sequence[TorchOperand]) -> str:
     return "sees" if facts.sees_sign or cut else ""
 
 
-def is_open(tensor: torch.Tensor, shadow: Shadow, memory: Memory | None) -> bool:
+def is_open(shadows: Shadows, tensor: torch.Tensor) -> bool:
     """Whether the tensor holds a known zero that may be −0 or +0, as the input's forbidden values will."""
+    memory, shadow = shadows.memory_of(tensor), shadows.of(tensor)
     if memory is None or not memory.signed or not bool((shadow.kind >= FIXED).any()):
         return False
-    value = tensor.detach().resolve_conj().resolve_neg()
+    found = shadows.value(tensor)
+    if found is None:
+        real = tensor.is_floating_point() or tensor.is_complex()
+        taken = real and bool(((shadow.kind == ZERO) | (shadow.kind == FIXED)).any())
+        if taken:
+            shadows.ledger.want("the sign of a zero")
+        return taken
+    value = found.detach().resolve_conj().resolve_neg()
     value = torch.view_as_real(value) if value.is_complex() else value
     return value.is_floating_point() and bool((value == 0).any())
 

@@ -11,7 +11,7 @@ import torch
 
 from . import signs
 from .calls import TorchCall, TorchOperand
-from .domain import FIXED, VARIES, Shadow, join_all, uniform
+from .domain import FIXED, MASKED, VARIES, Shadow, join_all, uniform
 from .failures import caught, may_fail
 from .higher import APART
 from .memory import overlap
@@ -23,12 +23,14 @@ from .sharing import Sharing, as_list
 
 if TYPE_CHECKING:
     from .exits import Exits
+    from .kernels import Kernels
     from .ledger import Ledger
     from .provenance import Graph
     from .registry import Rule
 
 
 COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
+SCALING = ("aten.mul", "aten.div")  # what keeps a lowered score one, and may bring it nearer to the others
 
 
 class Tracer(Mode):
@@ -39,11 +41,13 @@ class Tracer(Mode):
         ledger: Ledger,
         shadows: Shadows,
         exits: Exits,
+        kernels: Kernels,
         rules: Sequence[Rule] = (),
         flow: Graph | None = None,
     ) -> None:
         super().__init__()
         self.ledger, self.shadows, self.exits, self.rules, self.flow = ledger, shadows, exits, rules, flow
+        self.kernels = kernels
         self._infos: dict[Any, Info] = {}
         self.sharing = Sharing()
 
@@ -56,6 +60,8 @@ class Tracer(Mode):
         """Run the operation, then its rule."""
         if any(t not in PLAIN_TYPES for t in types):
             return NotImplemented  # a wrapper of other tensors takes itself apart first
+        if self.exits.aside:
+            return func(*args, **(kwargs or {}))
         with self.exits.busy():
             return self._dispatch(func, args, kwargs or {})
 
@@ -67,12 +73,13 @@ class Tracer(Mode):
             with self.exits.idle(), self:  # called from where autograd, which takes it apart, was passed
                 return func.decompose(*args, **kwargs)
         self.ledger.counts[info.name] += 1
+        self.kernels.admit(info, args, kwargs)
         if info.facts.reads:
             return self._read(info, args, kwargs)
         if info.facts.silent or info.moves_itself:
             if info.facts.silent and info.facts.fails != "never":
                 self._examine(self._call(info, args, kwargs))
-            return func(*args, **kwargs)
+            return self.kernels.silent(info, args, kwargs)
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.shadows.memory_of(args[0], literal=True)
         call = self._call(info, args, kwargs)
@@ -100,20 +107,24 @@ class Tracer(Mode):
         """What an operation may tell beside its result: signs of zeros, and failures that the program catches."""
         info = call.info if call.info.functional is None else self._info(call.info.functional)
         how = signs.sees(info, call.operands())
-        if how and any(signs.is_open(o.value, o.shadow, o.memory) for o in call.operands()):
+        if how and any(signs.is_open(self.shadows, o.value) for o in call.operands()):
             self.ledger.unseen(f"{call.name}, which {how} the sign of a zero")
         if may_fail(info.facts, call.operands()) and (self.exits.suppressing or caught()):
             self.ledger.unseen(f"{call.name}, whose failure the program catches")
 
-    def _keeps(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow) -> None:
-        if not signs.keeps(call.info.facts, call.operands(), tensor, shadow):
+    def _keeps(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow, numbers: bool) -> None:
+        """Hold the rule to what it promises, as far as numbers were computed."""
+        if not self.shadows.has_values and not (numbers and shadow.is_fixed):
+            return
+        found = self.shadows.numbers(tensor)
+        if found is not None and not signs.keeps(call.info.facts, call.operands(), found, shadow):
             self.ledger.broken(call.name)
 
     def _functional(self, call: TorchCall) -> Any:
         operands = call.operands()  # shadows are taken before the operation runs
         self._indices(operands)
         inside = {id(o.memory) for o in operands}
-        call.value = call.info.function(*call.args, **call.kwargs)
+        call.value, numbers = self.kernels.run(call)
         outputs = _tensors(call.value)
         if not call.info.facts.numbers_by_shape and any(
             isinstance(v, (bool, int, float, complex)) for _, v in leaves(call.value)
@@ -122,21 +133,23 @@ class Tracer(Mode):
         if any(t.layout is not torch.strided for t in outputs):  # how many elements are stored depends on values
             self.ledger.read(f"{call.name} (a sparse shape that depends on values)", [o.shadow for o in operands])
         shadows = self._results(call, outputs)
+        if call.name in SCALING and any(bool((s.kind == MASKED).any()) for s in shadows):
+            self.ledger.scaled = True
         sources, signed, node = call.sources(), call.signed(), self._node(call, shadows)
         for tensor, shadow in zip(outputs, shadows, strict=True):
             memory = self.shadows.memory_of(tensor, made=True) if inside else None
             if memory is not None and id(memory) in inside:  # the operation returned (a view of) what it was given
                 self.shadows.note_view(tensor, shadow)
                 continue
-            self._keeps(call, tensor, shadow)
-            self.shadows.assign(tensor, shadow, sources, node, signed)
+            self._keeps(call, tensor, shadow, numbers)
+            self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
         return call.value
 
     def _view(self, call: TorchCall) -> Any:
         given = _tensors((list(call.args), dict(call.kwargs)))
         for tensor in given:
             self.shadows.memory_of(tensor)  # so that the view's storage is known
-        call.value = call.info.function(*call.args, **call.kwargs)
+        call.value = self.kernels.view(call)
         if call.info.rule is None or any(t.is_nested for t in given):
             return call.value
         outputs = _tensors(call.value)
@@ -157,23 +170,23 @@ class Tracer(Mode):
         if info.functional is not None and not entangled and not any(t.is_nested for t in targets):
             inner = self._call(self._info(info.functional), call.args, call.kwargs)
             inner.operands()
-            inner.value = info.functional(*call.args, **call.kwargs)
+            inner.value, numbers = self.kernels.run(inner)
             if isinstance(inner.value, torch.Tensor) and inner.value.shape == targets[0].shape:
-                return self._replace(call, inner, targets[0])
-        call.value = info.function(*call.args, **call.kwargs)
+                return self._replace(call, inner, targets[0], numbers)
+        call.value, numbers = self.kernels.write(call, targets)
         memories = {id(o.memory) for o in operands}
         ruled = info.rule is not None and not entangled and (info.facts.overlaps or len(memories) == len(operands))
         shadows = self._results(call, targets) if ruled else self._unknown(call, targets)
         sources, signed, node = call.sources(), call.signed(), self._node(call, shadows)
         for tensor, shadow in zip(targets, shadows, strict=False):
-            self._keeps(call, tensor, shadow)
-            self.shadows.assign(tensor, shadow, sources, node, signed)
+            self._keeps(call, tensor, shadow, numbers)
+            self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
         fresh = [v for v in _tensors(call.value) if not any(v is t for t in targets)]
         known = {id(self.shadows.memory_of(t)) for t in targets} | memories
         rest = shadows[len(targets) :] or self._unknown(call, fresh)  # a rule gives the targets first
         for tensor, shadow in zip(fresh, rest, strict=True):
             if id(self.shadows.memory_of(tensor, made=True)) not in known:
-                self.shadows.assign(tensor, shadow, sources, node, signed)
+                self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
         return call.value
 
     def _fill(self, call: TorchCall) -> Any:
@@ -197,16 +210,16 @@ class Tracer(Mode):
             self.shadows.expose(tensors)
         return call.value
 
-    def _replace(self, call: TorchCall, inner: TorchCall, target: torch.Tensor) -> torch.Tensor:
+    def _replace(self, call: TorchCall, inner: TorchCall, target: torch.Tensor, numbers: bool) -> torch.Tensor:
         """What `call` writes in place into the target is what `inner` has computed out of place."""
         (shadow,) = self._results(inner, [inner.value])
         node = self._node(call, [shadow])
-        self._keeps(inner, inner.value, shadow)
+        self._keeps(inner, inner.value, shadow, numbers)
         sources, signed = inner.sources(), inner.signed()  # before the target, an operand, changes
-        target.copy_(inner.value)
+        numbers = self.kernels.put(target, inner.value, numbers)
         if target.dtype != inner.value.dtype:
             shadow = cast(shadow, inner.value.dtype, target.dtype)
-        self.shadows.assign(target, shadow, sources, node, signed)
+        self.shadows.assign(target, shadow, sources, node, signed, numbers)
         return target
 
     def _indices(self, operands: Sequence[TorchOperand]) -> None:
@@ -266,6 +279,7 @@ class Tracer(Mode):
         if apart is not None:
             with self.exits.idle(), self:  # it is the program that runs
                 return apart(*args, **kwargs)
+        self.kernels.whole(f"the higher-order operator {func}")
         given = [v for _, v in leaves((list(args), kwargs))]
         tensors = [v for v in given if isinstance(v, torch.Tensor)]
         shadows = [self.shadows.of(t) for t in tensors]
@@ -293,7 +307,7 @@ class Tracer(Mode):
         call.values_used(*call.operands())
         if info.facts.sees_sign is not False:
             self.exits.sign_read(info.name, [o.value for o in call.operands()])
-        return info.function(*args, **kwargs)
+        return self.kernels.read(call)
 
     def _node(self, call: TorchCall, shadows: Sequence[Shadow]) -> int:
         if self.flow is None:

@@ -42,7 +42,7 @@ def attention(call: TorchCall) -> tuple[Shadow, ...]:
     if given is not None:
 
         def dropped(where: Array) -> Array:
-            return call.masked_zero(where, value=weights_of(call, q, k, given))
+            return call.masked_zero(where, value=functools.partial(weights_of, call, q, k, given))
 
         bias = Bias(given, is_boolean(given), dropped)
     out, last = attended(call, q, k, v, bias, bool(call["is_causal"]), tuple(first.shape))
