@@ -67,7 +67,11 @@ class Strangers:
         self._stack = ExitStack()
 
     def __enter__(self) -> Strangers:
+        from torch._C import DisableTorchFunction
         from torch.nn.modules.module import register_module_forward_pre_hook
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        self._apart = (_disable_current_modes, DisableTorchFunction)
 
         gc.freeze()  # what is tracked from now on is younger than the run
         self._stack.callback(gc.unfreeze)
@@ -82,5 +86,6 @@ class Strangers:
             return
         self._known.update(id(m) for m in module.modules())
         self.met.append(module)
-        self._stack.enter_context(restored(reachable(module)))
-        self._stack.enter_context(in_mode([module], self._mode))
+        with self._apart[0](), self._apart[1]():  # what is kept for it is no part of the run
+            self._stack.enter_context(restored(reachable(module)))
+            self._stack.enter_context(in_mode([module], self._mode))

@@ -281,7 +281,8 @@ class Program:
 
         from .trace.pytree import leaves
 
-        given = (v for _, v in leaves((self.subject.inputs, self.subject.keywords)))
+        with _told():
+            given = [v for _, v in leaves((self.subject.inputs, self.subject.keywords))]
         own = (t for top in self.modules for t in (*top.parameters(), *top.buffers()))
         return not any(t.is_meta for t in (*given, *own) if isinstance(t, torch.Tensor))
 
@@ -294,29 +295,29 @@ class Program:
                 f"has no values to run on, and the run without values stopped ({why})",
                 "give it values, or take what asks for them out of its way",
             )
+        if first.result is None:
+            raise ModelError(
+                "the model", "returns tensors of a kind, or in a place, that only a run shows", "let it be run (replay='auto')"
+            )
         nothing: Any = {"writes_input": (), "writes_state": (), "tables": frozenset()}
         return Seen(first.result, 0.0, random=False, apart=False, first=first, ran=False, **nothing)
 
 
-class Hidden:
-    """Stands for an object in which a model returned tensors where nobody looks."""
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.tensor = tensor
-
-
 def likeness(result: Any) -> Any:
-    """The same structure with tensors of the same shapes, on the meta device, that share no memory with those given."""
+    """The same structure with tensors of the same shapes, on the meta device, that share no memory with those given;
+    None where it hides tensors, or has some that have no likeness.
+    """
     import torch
 
     from .trace.pytree import mapped
 
     def image(value: Any) -> Any:
-        if issubclass(type(value), torch.Tensor):
-            return torch.empty_like(value, device="meta")
-        return Hidden(torch.empty(0, device="meta")) if concealed([value]) else value
+        return torch.empty_like(value, device="meta") if issubclass(type(value), torch.Tensor) else value
 
-    return mapped(image, result)
+    try:
+        return None if concealed(result) else mapped(image, result)
+    except (TypeError, RuntimeError, NotImplementedError):
+        return None
 
 
 def _initialise(subject: Subject, reached: Sequence[Any]) -> bool:

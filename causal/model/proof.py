@@ -105,6 +105,8 @@ def _closing(question: Question, policy: Policy) -> Attempt | None:
 
 def holds_later(question: Question, best: Attempt) -> bool:
     """Whether a call that finds what an earlier one left is proved as well, under the same conditions."""
+    if not question.runs:
+        return False
     later = attempt(question, best.policy, later=True)
     if isinstance(later, str):
         return True  # what does not run gives no output
@@ -132,7 +134,7 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
 
     @contextmanager
     def prepared(values: bool) -> Iterator[None]:
-        with program.prepared(question.setting, values):
+        with program.prepared(question.setting, values or later):  # a call writes what it writes
             if later:
                 program.call(program.input)
             yield

@@ -110,9 +110,11 @@ class Watcher(Mode):
 
 def _is_unbounded(t: torch.Tensor, func: Any) -> bool:
     """Whether a tensor holds +∞ or NaN; −∞ counts where it comes of dividing or of a logarithm, as no mask does."""
-    if not t.is_floating_point() or not t.numel() or t.layout is not torch.strided or t.is_nested or t.is_quantized:
+    plain = t.layout is torch.strided and not (t.is_nested or t.is_quantized or t.is_meta)
+    if not (plain and t.is_floating_point() and t.numel()):
         return False
-    least, most = torch.aminmax(t.detach())
+    numbers = t.detach()
+    least, most = torch.aminmax(numbers if numbers.itemsize > 1 else numbers.float())
     from_zero = any(word in str(func) for word in ("div", "reciprocal", "log", "rsqrt", "pow"))
     return not bool(most < torch.inf) or (from_zero and not bool(least > -torch.inf))
 

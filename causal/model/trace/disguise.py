@@ -61,6 +61,8 @@ class Disguise(TorchFunctionMode):
         kwargs = kwargs or {}
         if self.exits.is_busy:
             return func(*args, **kwargs)
+        if torch.is_autocast_enabled(self.home.type):  # which leaves tensors without data as they are
+            self.ledger.need("torch.autocast")
         getter = self._getters.get(func) if len(args) == 1 or not isinstance(args[0], torch.Tensor) else None
         first = args[0] if args else None
         if getter is None and getattr(func, "__name__", "") == "__get__":

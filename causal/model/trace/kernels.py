@@ -38,6 +38,10 @@ UNWRITTEN = names(
 )
 
 
+# memory that others hold, too, so that numbers which are not written there are missed elsewhere
+OTHERS = names("from_file _pin_memory")
+
+
 @functools.cache
 def warmed() -> None:
     """What PyTorch imports for its shape functions, and draws while it does, is no part of any run."""
@@ -142,6 +146,8 @@ class Shapes(Kernels):
             self.ledger.need(f"{info.name} on {device}")
         if device is None and self.home.type != "cpu" and info.makes:
             self.ledger.need(f"{info.name} on another device than {self.home}")
+        if info.name in OTHERS:
+            self.ledger.need(f"{info.name}, whose memory others see")
         if info.undeclared or info.sends:
             self.ledger.need(f"{info.name}, which may write what it is given")
 

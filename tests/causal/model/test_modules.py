@@ -290,7 +290,7 @@ def fixed():
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_mode_that_is_built_in_is_said():
     for name, model in fixed():
-        verdict = check_model(model, X, sequence_axis=1, modes=("train",))
+        verdict = check_model(model, X.clone(), sequence_axis=1, modes=("train",))  # an exported program keeps X itself
         assert verdict.status.name == "PROVED"
         assert any(f"the mode of {name} is built in" in reason for reason in verdict.reasons)
         frozen = [m for m in model.modules() if type(m).__name__ == "RecursiveScriptModule"]

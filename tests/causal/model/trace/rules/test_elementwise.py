@@ -204,4 +204,4 @@ def test_a_finite_mask_outside_a_softmax_states_its_own_condition(function, sent
 
     verdict = ap.check_model(model, torch.randn(1, 4, 1))
     assert verdict.status.name == "PROVED_IF"
-    assert any(c.text.endswith(sentence) for c in verdict.conditions)
+    assert any(sentence in c.text for c in verdict.conditions)
