@@ -62,17 +62,15 @@ class Strangers:
 
     def __init__(self, modules: Sequence[nn.Module], mode: str) -> None:
         self.met: list[nn.Module] = []
+        self.values = True  # whether the run computes them, and so may write them
         self._mode = mode
-        self._known = {id(m) for top in modules for m in top.modules()}
+        self._reached = {id(m) for top in modules for m in top.modules()}
         self._stack = ExitStack()
 
     def __enter__(self) -> Strangers:
-        from torch._C import DisableTorchFunction
         from torch.nn.modules.module import register_module_forward_pre_hook
-        from torch.utils._python_dispatch import _disable_current_modes
 
-        self._apart = (_disable_current_modes, DisableTorchFunction)
-
+        self._known = set(self._reached)
         gc.freeze()  # what is tracked from now on is younger than the run
         self._stack.callback(gc.unfreeze)
         self._stack.callback(register_module_forward_pre_hook(self._meet).remove)
@@ -85,7 +83,7 @@ class Strangers:
         if id(module) in self._known or is_new(module):
             return
         self._known.update(id(m) for m in module.modules())
-        self.met.append(module)
-        with self._apart[0](), self._apart[1]():  # what is kept for it is no part of the run
-            self._stack.enter_context(restored(reachable(module)))
-            self._stack.enter_context(in_mode([module], self._mode))
+        if not any(module is m for m in self.met):
+            self.met.append(module)
+        self._stack.enter_context(restored(reachable(module), self.values))
+        self._stack.enter_context(in_mode([module], self._mode))

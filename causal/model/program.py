@@ -115,6 +115,7 @@ class Program:
 
         @contextmanager
         def prepared(values: bool) -> Iterator[None]:
+            strangers.values = values
             with self.prepared(Setting(mode=mode), values), strangers:
                 yield
 
@@ -297,7 +298,9 @@ class Program:
             )
         if first.result is None:
             raise ModelError(
-                "the model", "returns tensors of a kind, or in a place, that only a run shows", "let it be run (replay='auto')"
+                "the model",
+                "returns tensors of a kind, or in a place, that only a run shows",
+                "let it be run (replay='auto')",
             )
         nothing: Any = {"writes_input": (), "writes_state": (), "tables": frozenset()}
         return Seen(first.result, 0.0, random=False, apart=False, first=first, ran=False, **nothing)

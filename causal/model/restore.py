@@ -84,9 +84,9 @@ class Held:
 
 
 @contextmanager
-def restored(objects: Sequence[Any]) -> Iterator[None]:
-    """Whatever the objects keep is as before afterwards."""
-    with Held(objects).restored():
+def restored(objects: Sequence[Any], values: bool = True) -> Iterator[None]:
+    """Whatever the objects keep is as before afterwards (see `Held.restored`)."""
+    with Held(objects).restored(values):
         yield
 
 

@@ -84,7 +84,13 @@ def run(
     from .frontend import traced
 
     subject = Subject(model, tuple(inputs), dict(keywords or {}), input_index, sequence_axis)
-    return traced(subject, Policy(parameters, others, finite_masks, tuple(rules)), _put_back(subject), ranks, why=ASKED if values else "")
+    return traced(
+        subject,
+        Policy(parameters, others, finite_masks, tuple(rules)),
+        _put_back(subject),
+        ranks,
+        why=ASKED if values else "",
+    )
 
 
 def blame(

@@ -134,8 +134,16 @@ SEEN = {
     "bits": lambda x: x.view(torch.uint8).flip(0).view(torch.float64),
     "swapped rows": lambda x: x.clone().index_put_((torch.tensor([0, 5]),), x[[5, 0]]).t_().unsqueeze_(0),
     "storage copy": lambda x: _storage_copy(x),
-    "higher order": lambda x: torch.cond(x.sum() > 0, lambda y: y.flip(0), lambda y: y * 2, (x,)),
+    "higher order": lambda x: torch.cond(torch.ones(2).sum() > 0, lambda y: y.flip(0), lambda y: y * 2, (x,)),
 }
+
+
+def test_a_branch_that_data_choose_is_a_read():
+    run = trace.run(
+        lambda x: torch.cond(x.sum() > 0, lambda y: y.flip(0), lambda y: y * 2, (x,)), (X,), sequence_axis=0
+    )
+    assert not run.complete
+    assert [read.source for read in run.reads] == ["input"]
 
 
 def _storage_copy(x):
