@@ -7,6 +7,7 @@ before they dispatch are given tensors of one device; numbers that they take out
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,12 @@ class Disguise(TorchFunctionMode):
         super().__init__()
         self.exits, self.twins, self.home, self.ledger = exits, kernels.twins, kernels.home, kernels.ledger
         self._getters: dict[Any, Callable[[Any], Any]] = {
-            torch.Tensor.device.__get__: self._device,  # type: ignore[attr-defined]
+            torch.Tensor.device.__get__: self._device,
             torch.Tensor.is_meta.__get__: lambda _: False,  # type: ignore[attr-defined]
         }
         for name, kind in ON.items():
             if hasattr(torch.Tensor, name):
-                self._getters[getattr(torch.Tensor, name).__get__] = lambda _, kind=kind: self.home.type == kind
+                self._getters[getattr(torch.Tensor, name).__get__] = functools.partial(self._lies_on, kind)
         self._methods: dict[str, Callable[..., Any]] = {
             "get_device": self._number_of_device,
             "to": self._to,
@@ -64,7 +65,7 @@ class Disguise(TorchFunctionMode):
         if torch.is_autocast_enabled(self.home.type):  # which leaves tensors without data as they are
             self.ledger.need("torch.autocast")
         getter = self._getters.get(func) if len(args) == 1 or not isinstance(args[0], torch.Tensor) else None
-        first = args[0] if args else None
+        first: Any = args[0] if args else None
         if getter is None and getattr(func, "__name__", "") == "__get__":
             getter = self._getters.get(func)
         if getter is not None:
@@ -105,6 +106,9 @@ class Disguise(TorchFunctionMode):
         return tuple(args), kwargs, back
 
     # -- devices -----------------------------------------------------------------------------------------------------
+
+    def _lies_on(self, kind: str, _: torch.Tensor) -> bool:
+        return self.home.type == kind
 
     def _device(self, tensor: torch.Tensor) -> torch.device:
         return self.home

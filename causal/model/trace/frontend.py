@@ -67,7 +67,8 @@ def run(
     places = Places([("", module) for module in modules])
     last = int(order.max(initial=0))
     ledger = Ledger(places, last)
-    shadows = Shadows(ledger, last, policy) if values else Twins(ledger, last, policy)
+    twins = None if values else Twins(ledger, last, policy)
+    shadows = twins or Shadows(ledger, last, policy)
     exits = Exits(ledger, shadows)
     for module in modules:
         for name, parameter in module.named_parameters():
@@ -75,7 +76,7 @@ def run(
         for name, buffer in module.named_buffers():
             _note(shadows.buffers, name, buffer)
     args, kwargs, copies = _copied(subject, None if values else chosen)
-    kernels = Kernels() if isinstance(shadows, Shadows) and values else Shapes(ledger, shadows, _home(modules, copies))
+    kernels = Kernels() if twins is None else Shapes(ledger, twins, _home(modules, copies))
     if not values:
         warmed()
     older = _constants_of_scripts(modules)  # noqa: F841  (they exist in Python before the run, and so are no news in it)

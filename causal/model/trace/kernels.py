@@ -186,8 +186,9 @@ class Shapes(Kernels):
                 self.ledger.need(f"{call.name} of a tensor from before the run")
             return self._on_meta(call, call.args, call.kwargs), False
         numbers = self._constants(call, [o.value for o in call.operands() if id(o.value) not in ids])
-        places = {id(t): self.twins.target(t) for t in targets} if numbers is not None else {}
-        if numbers is not None and all(p is not None for p in places.values()):
+        found = {id(t): self.twins.target(t) for t in targets} if numbers is not None else {}
+        places = {key: place for key, place in found.items() if place is not None}
+        if numbers is not None and len(places) == len(found):
             value, done = self._real(call, {**numbers, **places}), True
         else:
             places = {id(t): self.twins.stand_in(t) for t in targets}

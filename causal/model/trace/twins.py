@@ -34,7 +34,7 @@ def laid(tensor: torch.Tensor, storage: torch.UntypedStorage) -> torch.Tensor:
     """A tensor that lies in the storage as the given one lies in its own."""
     device = META if storage.device.type == "meta" else torch.device("cpu")
     found = torch.empty(0, dtype=tensor.dtype, device=device)
-    found.set_(storage, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())  # type: ignore[call-overload]
+    found.set_(storage, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
     found = found.conj() if tensor.is_conj() else found
     return torch._neg_view(found) if tensor.is_neg() else found
 
