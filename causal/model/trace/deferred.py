@@ -22,6 +22,7 @@ Where = tuple[slice, ...]
 LARGE = 1 << 19  # elements from which a result is put off
 BLOCK = 1 << 16  # elements that are computed at a time: they stay in the processor's cache
 MOST_STEPS = 100  # functions in a row that are put off
+WORTH_A_TABLE = 8  # functions in a row that take longer than to look their result up
 MOST_BYTES = 4  # for each element, that the arrays which they are applied to may take
 
 ABSORBING: dict[Any, bool] = {np.logical_or: True, np.logical_and: False}
@@ -49,9 +50,13 @@ def held(array: Array) -> Array:
 
 
 class Deferred(NDArrayOperatorsMixin):
-    """`function` of `operands`, of `shape`; without a function, the one operand itself."""
+    """`function` of `operands`, of `shape`; without a function, the one operand itself.
 
-    __slots__ = ("dtype", "function", "name", "operands", "shape")
+    `byte`: the one array of bytes (kinds are bytes) that it is a function of, where there is no other array. Then it is
+    a table of 256 results, whatever the function takes.
+    """
+
+    __slots__ = ("_table", "byte", "dtype", "function", "name", "operands", "shape", "steps")
 
     def __init__(self, shape: Sequence[int], function: Callable[..., Any] | None, operands: Sequence[Any]) -> None:
         self.shape, self.function = tuple(shape), function
@@ -59,8 +64,18 @@ class Deferred(NDArrayOperatorsMixin):
         samples = (np.empty(0, o.dtype) if _is_array(o) else o for o in self.operands)
         self.dtype: np.dtype[Any] = next(iter(samples)).dtype if function is None else function(*samples).dtype
         self.name: Any = None  # what `sharing` calls it
+        self.steps, self.byte, self._table = 0, cast("Deferred | None", None), cast("Array | None", None)
         if function is not None and self._is_long():
             self.function, self.operands = None, (np.asarray(self),)
+        self.byte = self._one_byte()
+
+    def _one_byte(self) -> Deferred | None:
+        if self.function is None:
+            return self if self.dtype.itemsize == 1 and self.operands[0].shape == self.shape else None
+        large = [o for o in self.operands if _is_array(o) and o.size > 1]
+        found = {id(b): b for b in (o.byte if isinstance(o, Deferred) else None for o in large)}
+        one = next(iter(found.values())) if len(found) == 1 else None
+        return one if one is not None and one.shape == self.shape else None
 
     @property
     def ndim(self) -> int:
@@ -87,7 +102,19 @@ class Deferred(NDArrayOperatorsMixin):
                 steps[id(step)] = step
                 waiting += [o for o in step.operands if _is_array(o)] if isinstance(step, Deferred) else []
         kept = sum(s.nbytes for s in steps.values() if isinstance(s, np.ndarray))
+        self.steps = len(steps)
         return len(steps) > MOST_STEPS or kept > MOST_BYTES * self.size
+
+    # -- tables -------------------------------------------------------------------------------------------------------
+
+    def table(self) -> Array:
+        """Its value for each value of `byte`."""
+        if self._table is None:
+            if self.function is None:
+                self._table = np.arange(256, dtype=np.uint8).astype(self.dtype)
+            else:
+                self._table = self.function(*map(_entries, self.operands))
+        return self._table
 
     # -- computing ----------------------------------------------------------------------------------------------------
 
@@ -95,6 +122,8 @@ class Deferred(NDArrayOperatorsMixin):
         """The elements in one slice for each axis (of size 1, maybe, where nothing varies)."""
         done = {} if done is None else done
         found = done.get(id(self))
+        if found is None and self.byte is not None and self.dtype.itemsize == 1 and self.steps > WORTH_A_TABLE:
+            found = done[id(self)] = _looked_up(self.table(), self.byte.operands[0][where])
         if found is None:
             parts = [_part(o, where, done) for o in self.operands]
             found = parts[0] if self.function is None else FASTER.get(self.function, self.function)(*parts)
@@ -258,6 +287,17 @@ def _part(operand: Any, where: Where, done: dict[int, Array]) -> Any:
         return operand
     own = tuple(slice(0, 1) if n == 1 else s for s, n in zip(where, operand.shape, strict=True))
     return operand.part(own, done) if isinstance(operand, Deferred) else operand[own]
+
+
+def _entries(operand: Any) -> Any:
+    if isinstance(operand, Deferred):
+        return operand.table()
+    return operand.reshape(-1)[0] if _is_array(operand) else operand
+
+
+def _looked_up(table: Array, kinds: Array) -> Array:
+    found = kinds.tobytes().translate(table.tobytes())  # much faster than NumPy's own look-up
+    return np.frombuffer(found, table.dtype).reshape(kinds.shape)
 
 
 def _where(condition: Array, a: Any, b: Any) -> Array:

@@ -63,6 +63,9 @@ def assemble(shape: tuple[int, ...], lo: Array, hi: Array, kind: Array) -> Shado
     if lo.size < kind.size < LARGE:  # as of a product with constants, of which only some were 0
         kind = compress(kind)
     fixed = kind >= FIXED
+    if fixed.size > 1 and fixed.all():
+        ones = (1,) * axes
+        return Shadow(shape, np.full(ones, NONE_LO, RANK), np.full(ones, NONE_HI, RANK), kind)
     if fixed.any():
         lo, hi = late(np.where, fixed, RANK(NONE_LO), lo), late(np.where, fixed, RANK(NONE_HI), hi)
     return Shadow(shape, lo, hi, kind)

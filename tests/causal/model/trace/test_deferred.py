@@ -72,6 +72,25 @@ def test_what_is_done_to_it_is_done_to_the_array(function, tiny):
         assert np.asarray(got).dtype == np.asarray(wanted).dtype
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, bool, np.int8])
+def test_what_follows_from_one_byte_is_looked_up(dtype, tiny, monkeypatch):
+    monkeypatch.setattr(deferred, "WORTH_A_TABLE", 2)
+    kind = np.random.default_rng(0).integers(0, 256, (2, 3, 4)).astype(np.uint8).astype(dtype)
+    row = np.arange(4, dtype=np.uint8).reshape(1, 1, 4)
+
+    def of(k):
+        low = (k == 2) | (k >= 200)
+        return np.where(low & ~(k == 0), np.array([[[7]]], np.uint8), np.where(k < 3, np.uint8(1), np.uint8(5)))
+
+    looked_up = of(held(kind))
+    assert looked_up.byte is not None
+    assert np.array_equal(np.asarray(looked_up), of(kind))
+    assert np.array_equal(np.swapaxes(looked_up, 0, 2).min(1), np.swapaxes(of(kind), 0, 2).min(1))
+    both = looked_up + row
+    assert both.byte is None
+    assert np.array_equal(np.asarray(both), of(kind) + row)
+
+
 def test_long_chains_are_computed_on_the_way(tiny, monkeypatch):
     monkeypatch.setattr(deferred, "MOST_STEPS", 6)
     a, b, _ = column_and_row(0)
