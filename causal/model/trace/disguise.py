@@ -64,7 +64,7 @@ class Disguise(TorchFunctionMode):
             return func(*args, **kwargs)
         if torch.is_autocast_enabled(self.home.type):  # which leaves tensors without data as they are
             self.ledger.need("torch.autocast")
-        getter = self._getters.get(func) if len(args) == 1 or not isinstance(args[0], torch.Tensor) else None
+        getter = self._getters.get(func) if len(args) < 2 or not isinstance(args[0], torch.Tensor) else None
         first: Any = args[0] if args else None
         if getter is None and getattr(func, "__name__", "") == "__get__":
             getter = self._getters.get(func)

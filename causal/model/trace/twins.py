@@ -7,6 +7,7 @@ real tensor that it is; where a kernel wants to see one device, a meta storage *
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,7 @@ class Twins(Shadows):
 
     def __init__(self, ledger: Ledger, last: int, policy: Policy) -> None:
         super().__init__(ledger, last, policy)
+        self._known_by_kind = functools.lru_cache(maxsize=16)(known_by_kind)  # equal layers write the same shadows
         self._stand_ins: dict[int, torch.UntypedStorage] = {}
         self._kept: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
 
@@ -157,24 +159,36 @@ class Twins(Shadows):
         """The shadow of what is written without its numbers: constants among it are known only as far as their kind
         says what they are. Where there is a twin, it holds those.
         """
-        kind = shadow.kind
-        memory.stale = memory.stale or memory.twin is not None or not tensor.is_meta
-        if not bool((kind >= FIXED).any()):
+        twin = memory.twin is not None or not tensor.is_meta
+        memory.stale = memory.stale or twin
+        if not bool((shadow.kind >= FIXED).any()):
             return shadow
-        lost = (kind == FIXED) | (kind == PLAIN)
-        if bool(lost.any()):
+        known, lost = self._known_by_kind(shadow, geometry_of(tensor).overlaps_itself(), twin)
+        if lost:
             self.ledger.want("a constant among data")
-            kind = np.where(lost, np.uint8(VARIES), kind)
-        if geometry_of(tensor).overlaps_itself():
-            kind = np.where(kind >= FIXED, np.uint8(VARIES), kind)
-        if memory.twin is not None or not tensor.is_meta:
-            kind = np.where(kind == BIG, np.uint8(MASKED), kind)
-            numbers = self.target(tensor) if bool((kind >= FIXED).any()) else None
-            for known, number in ((ZERO, 0.0), (NEGINF, -math.inf)):
-                where = np.asarray(kind == known)
-                if numbers is not None and where.any():
-                    numbers[torch.from_numpy(np.array(np.broadcast_to(where, shadow.shape)))] = number
-        return Shadow(shadow.shape, shadow.lo, shadow.hi, kind)
+        numbers = self.target(tensor) if twin and bool((known.kind >= FIXED).any()) else None
+        if numbers is None:
+            return known
+        for kind, number in ((ZERO, 0.0), (NEGINF, -math.inf)):
+            where = np.asarray(known.kind == kind)
+            if where.any():
+                numbers[torch.from_numpy(np.array(np.broadcast_to(where, shadow.shape)))] = number
+        return known
+
+
+def known_by_kind(shadow: Shadow, overlaps: bool, twin: bool) -> tuple[Shadow, bool]:
+    """The shadow without the constants that their kind does not tell, and whether there were some.
+
+    `overlaps`: elements share bytes, so that none is known; `twin`: numbers lie beside what is written.
+    """
+    kind = shadow.kind
+    lost = (kind == FIXED) | (kind == PLAIN)
+    kind = np.where(lost, np.uint8(VARIES), kind)
+    if overlaps:
+        kind = np.where(kind >= FIXED, np.uint8(VARIES), kind)
+    if twin:
+        kind = np.where(kind == BIG, np.uint8(MASKED), kind)
+    return Shadow(shadow.shape, shadow.lo, shadow.hi, kind), bool(lost.any())
 
 
 def flat(value: Any) -> Iterator[Any]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from attnproof.causal.model.trace import deferred, domain
+from attnproof.causal.model.trace import deferred, domain, frontend
 from attnproof.causal.model.trace.domain import BIG, FIXED, MASKED, ZERO, Shadow, ranked, uniform
+from attnproof.causal.model.trace.ledger import ValueNeeded
+from attnproof.causal.model.trace.policy import Policy
 from attnproof.causal.model.trace.sharing import Names, Sharing, Unlike
+from attnproof.causal.model.trace.subject import Subject
+from tensor_programs import program
 
 N = 5
 
@@ -195,3 +200,59 @@ def test_equal_large_arrays_are_kept_once_and_too_many_are_forgotten(monkeypatch
     sharing.results(Call(rule, data(), plain=("more",)))
     assert not sharing.known
     assert not sharing.large
+
+
+@pytest.mark.parametrize("seed", range(0, 600, 15))
+def test_a_program_run_twice_in_one_has_what_it_has_alone(seed, monkeypatch):
+    """The second half of the run finds the first half's results; nothing that is recorded is lost by that."""
+    x = torch.from_numpy(np.random.default_rng(seed).standard_normal((6, 4)))
+    once = program(seed, hidden=-1e9 if seed % 2 else float("-inf"))
+    subject = Subject(lambda x: once(x) + once(x), (x,), {}, 0, 0)
+
+    def traced():
+        try:
+            return frontend.run(subject, Policy(parameters="stored" if seed % 3 else "any"), values=False)
+        except ValueNeeded as needed:
+            return str(needed)
+
+    shared = traced()
+    monkeypatch.setattr(Sharing, "_key", not_to_be_compared)
+    alone = traced()
+    if isinstance(shared, str):
+        assert shared == alone
+        return
+    for a, b in zip(shared.outputs, alone.outputs, strict=True):
+        assert domain.equal(a.shadow, b.shadow)
+    one, other = (replace(t, outputs=(), reads=(), operations={}, seconds=0.0) for t in (shared, alone))
+    assert one == other
+    assert [r for r in shared.reads if r.source == "input"] == [r for r in alone.reads if r.source == "input"]
+
+
+def not_to_be_compared(*_):
+    raise Unlike
+
+
+def test_layers_after_the_second_ask_no_rule(monkeypatch):
+    """Of equal layers, the third and later find all that they need; each is told of for its own place."""
+    asked = []
+    keep = Sharing._keep
+    monkeypatch.setattr(Sharing, "_keep", lambda self, key, *rest: (asked.append(key[0][1]), keep(self, key, *rest)))
+    hidden = torch.where(torch.ones(N, N).tril() > 0, 0.0, -1e9)
+
+    def layer(x):
+        scores = x @ x.mT
+        return x + (scores * 0.5 + hidden).softmax(-1) @ x
+
+    def run(layers):
+        def model(x):
+            for _ in range(layers):
+                x = layer(x)
+            return x
+
+        asked.clear()
+        trace = frontend.run(Subject(model, (torch.randn(1, N, 4),), {}, 0, 1), Policy(), values=False)
+        assert trace.outputs[0].along(1)[1].tolist() == list(range(N))
+        assert len(trace.conditions) == 1
+        return len(asked)
+
+    assert run(12) == run(3)
