@@ -80,9 +80,9 @@ def check_model(
     your own. A search for a leak takes at most `tries` forwards (1000), and ends after `budget` seconds where you name
     some; the verdict says so.
 
-    A proof runs the program without values, as far as it asks for none, and is compared with the model itself: with a
-    first run, and one more (`replay="auto"`), several where the proof computed values, or none (`replay="never"`). A
-    model on the meta device has none, and its proof rests on the abstract run alone; the verdict says so.
+    A proof is compared with runs of the model itself (`replay="auto"`), or rests on the abstract run alone
+    (`replay="never"`), which then computes no values, as far as the program asks for none: a fraction of a forward. A
+    model on the meta device has none, and is proved in that way, too; the verdict says so.
 
     Returns a `Verdict` (subject "model"): `PROVED`, `PROVED_IF` with conditions (finite masks, zeros among the
     parameters, values of the other inputs), `REFUTED` with a `ModelWitness` and the operation where the future enters,

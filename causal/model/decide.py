@@ -71,7 +71,7 @@ def _proved(question: Question, best: Attempt, given: bool, replays: Replays) ->
         "finds every output to depend on allowed positions only",
         best.trace.seconds,
     )
-    evidence = replace(evidence, detail=f"{evidence.detail}; {proofs.how(best)}")
+    evidence = replace(evidence, detail=f"{evidence.detail}{proofs.how(best)}")
     said = Said(evidence=(evidence,), assumptions=proofs.assumptions(question, best))
     said += _conditions(question, best, given, replays)
     any_parameters = question.parameters == "any" == best.policy.parameters and not proofs.on_reads(best)

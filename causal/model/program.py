@@ -86,7 +86,7 @@ class Program:
         """
         program, failed = self, ""
         for _ in range(MOST_ACQUAINTANCES):
-            first, met = program.first(mode, rules)
+            first, met = program.first(mode, rules, replay and program.has_values)
             failed = failed or (first if isinstance(first, str) else "")  # what it left behind stays
             without = not isinstance(first, str) and not first.with_values and not replay
             seen = None
@@ -102,7 +102,7 @@ class Program:
             "pass the module that holds it",
         )
 
-    def first(self, mode: str, rules: Sequence[Rule]) -> tuple[Trace | str, list[nn.Module]]:
+    def first(self, mode: str, rules: Sequence[Rule], values: bool) -> tuple[Trace | str, list[nn.Module]]:
         """The abstract run that is the first of all, or why there is none; and modules that nothing showed before.
 
         What it computes from the input counts as that, wherever it is kept: no run has filled a cache before. What
@@ -120,7 +120,7 @@ class Program:
                 yield
 
         try:
-            trace = traced(self.subject, Policy(rules=tuple(rules)), prepared)
+            trace = traced(self.subject, Policy(rules=tuple(rules), values=values), prepared)
         except (KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:

@@ -15,10 +15,10 @@ import numpy as np
 
 from ..verdict import Condition
 from .reach import Reach, Spans, reach
-from .trace.policy import Policy
 
 if TYPE_CHECKING:
     from .question import Question
+    from .trace.policy import Policy
     from .trace.records import MaskCondition, Trace
 
 ZERO_NAMES = 8  # names of parameters that a condition lists
@@ -62,7 +62,7 @@ class Proof:
 
 def prove(question: Question) -> Proof:
     """Try the policies in order; the proof that assumes least."""
-    first = attempt(question, Policy(rules=question.rules))
+    first = attempt(question, question.policy)
     if isinstance(first, str):
         return Proof(None, untraceable=first)
     proof = _least(question, first)
@@ -125,7 +125,7 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
     program, first = question.program, question.seen.first
     if isinstance(first, str):
         return first
-    same_policy = policy == Policy(rules=question.rules) and not (question.setting.apart or anew or later)
+    same_policy = policy == question.policy and not (question.setting.apart or anew or later)
 
     def ranked(ranks: np.ndarray) -> Trace:
         if same_policy and not why and np.array_equal(ranks, np.arange(program.n)):
@@ -206,7 +206,9 @@ def assumptions(question: Question, best: Attempt) -> tuple[str, ...]:
 def how(best: Attempt) -> str:
     """Whether the run computed values, and why, as a phrase."""
     why = best.trace.with_values
-    return f"it ran the program with values, because of {why}" if why else "it ran the program without values"
+    if best.policy.values:
+        return ""
+    return f"; it ran the program with values, because of {why}" if why else "; it ran the program without values"
 
 
 def on_parameters(question: Question, best: Attempt) -> tuple[Condition, ...]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..boundary import Boundary
     from .outputs import Outputs
     from .program import Program, Seen
+    from .trace.policy import Policy
     from .trace.registry import Rule
 
 
@@ -34,6 +35,13 @@ class Question:
     rules: tuple[Rule, ...] = ()
     limits: Limits = field(default_factory=Limits)
     replay: bool = True
+
+    @property
+    def policy(self) -> Policy:
+        """What a first proof assumes; where the model is run anyway, the abstract runs compute values, too."""
+        from .trace.policy import Policy
+
+        return Policy(rules=self.rules, values=self.replay and self.program.has_values)
 
     @property
     def runs(self) -> bool:

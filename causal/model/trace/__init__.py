@@ -33,8 +33,6 @@ from .records import Chain, MaskCondition, Operation, Output, Read, Trace
 from .registry import Call, Operand, Rule, rule
 from .subject import Subject
 
-ASKED = "a run with values was asked for"
-
 __all__ = [
     "Call",
     "Chain",
@@ -66,7 +64,7 @@ def run(
     others: Literal["given", "any"] = "given",
     finite_masks: bool = True,
     rules: Sequence[Rule] = (),
-    values: bool = False,
+    values: bool = True,
 ) -> Trace:
     """Run `model(*inputs, **keywords)` once, with dependency intervals beside every tensor. Nothing is trained or kept.
 
@@ -75,8 +73,7 @@ def run(
     the model's parameters as arbitrary numbers, "stored" as the constants they are; `others="any"` treats the other
     floating inputs as arbitrary, "given" keeps them as constants. `finite_masks=False` gives large negative numbers
     no special meaning. `rules` come before the built-in ones. Inputs are copied first. Gradients are off while it
-    runs. No values are computed, and outputs are tensors without data, unless the program asks for a value, or
-    `values` are asked for.
+    runs. Without `values` none are computed, unless the program asks for one, and outputs are tensors without data.
 
     Raises ImportError when PyTorch is missing, TypeError or ValueError when the chosen input is no tensor or has no
     such axis, and whatever the model itself raises.
@@ -84,13 +81,7 @@ def run(
     from .frontend import traced
 
     subject = Subject(model, tuple(inputs), dict(keywords or {}), input_index, sequence_axis)
-    return traced(
-        subject,
-        Policy(parameters, others, finite_masks, tuple(rules)),
-        _put_back(subject),
-        ranks,
-        why=ASKED if values else "",
-    )
+    return traced(subject, Policy(parameters, others, finite_masks, tuple(rules), values), _put_back(subject), ranks)
 
 
 def blame(

@@ -133,7 +133,7 @@ def run(
         operations=dict(ledger.counts),
         seconds=time.perf_counter() - started,
         data=shadows.holding_data(copies.values()),
-        with_values="a run with values was asked for" if values else "",
+        with_values=ASKED if values else "",
         wanted=tuple(ledger.wanted),
         valueless=tuple(ledger.without_value),
         result=None if values else value,
@@ -153,6 +153,7 @@ def traced(
     `prepared(values)` is entered for each of them, and puts back what the run leaves in the model. Where it is said
     beforehand `why` values are needed, there is no run without.
     """
+    why = why or (ASKED if policy.values else "")
     if why:
         with prepared(True):
             return replace(run(subject, policy, ranks, flow), with_values=why)
@@ -255,6 +256,7 @@ def _real(tensor: torch.Tensor) -> bool:
     return tensor.is_floating_point() or tensor.is_complex()
 
 
+ASKED = "a run with values was asked for"
 FUSED = {"aten._native_multi_head_attention", "aten._transformer_encoder_layer_fwd"}
 
 

@@ -15,14 +15,15 @@ class Policy:
 
     `parameters="any"` treats the model's parameters as arbitrary numbers, "stored" as the constants they are;
     `others="any"` treats the floating inputs beside the varied one as arbitrary, "given" keeps them as constants.
-    `finite_masks=False` gives large negative numbers no special meaning. `rules` come before the built-in ones. Raises
-    ValueError for an unknown word.
+    `finite_masks=False` gives large negative numbers no special meaning. `rules` come before the built-in ones. Without
+    `values` the run computes none, as far as the program asks for none. Raises ValueError for an unknown word.
     """
 
     parameters: Literal["any", "stored"] = "any"
     others: Literal["given", "any"] = "given"
     finite_masks: bool = True
     rules: tuple[Rule, ...] = ()
+    values: bool = True
 
     def __post_init__(self) -> None:
         for name, allowed in (("parameters", ("any", "stored")), ("others", ("given", "any"))):
