@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,8 +87,10 @@ def _contracted(left: list[Entry], right: list[Entry]) -> Shadow:
     from .transfers import Held, Scores
 
     k = len(left)
-    row, column = Held(_shadow(left, (1, k))), Held(_shadow(right, (k, 1)))
-    return contractions.matrix_product(Scores(np.zeros((1, 1), bool)), row, column, (1, 1))
+    run: Any = Scores(np.zeros((1, 1), bool))
+    row: Any = Held(_shadow(left, (1, k)))
+    column: Any = Held(_shadow(right, (k, 1)))
+    return contractions.matrix_product(run, row, column, (1, 1))
 
 
 def property_check(rng: random.Random) -> str:

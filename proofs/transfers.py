@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,11 +69,13 @@ def random_shadow(rng: np.random.Generator, shape: tuple[int, ...], fixed: bool)
 def answers(rule: str, rows: Shadow, marks: np.ndarray) -> tuple[Shadow, np.ndarray]:
     """What the tracer says of a rule for rows of operands (cases, n), and the marks that it used."""
     cases, n = rows.shape
-    run, lo, hi, kind = Scores(marks), *full(rows)
+    run: Any = Scores(marks)
+    lo, hi, kind = full(rows)
     one, flat = [Shadow((cases,), lo[:, i], hi[:, i], kind[:, i]) for i in range(n)], (cases,)
     if rule == "exponential":
         run = Scores(marks[:, 0])
-    held = [Held(s) for s in one]
+    held: Any = [Held(s) for s in one]
+    whole: Any = Held(rows)
     made: dict[str, Callable[[], Shadow]] = {
         "joined": lambda: reductions.reduced(rows, (1,), flat) if n > 3 else elementwise.pointwise(flat, one),
         "added": lambda: elementwise.total(one[0], one[1], flat, True),
@@ -86,13 +88,13 @@ def answers(rule: str, rows: Shadow, marks: np.ndarray) -> tuple[Shadow, np.ndar
         "safe_softmaxed": lambda: normalising.softmax(run, rows, 1, True),
         "scanned": lambda: scans.prefix(rows, 1),
         "running_sum": lambda: scans.running_sum(rows, 1),
-        "running_product": lambda: scans.running_product(run, Held(rows), 1),
+        "running_product": lambda: scans.running_product(run, whole, 1),
     }
     found = made[rule]()
     return found, run.used.reshape(cases, -1) if run.used.size == marks.size else run.used.reshape(cases, 1)
 
 
-def _factors(rows: Shadow) -> tuple[Held, Held]:
+def _factors(rows: Shadow) -> tuple[Any, Any]:
     """The first half of each row as a matrix of one row, the second as one of one column."""
     cases, n = rows.shape
     first, second = (cases, 1, n // 2), (cases, n // 2, 1)
