@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -222,7 +222,8 @@ def scale_check(scale: Scale) -> str:
     for factor in (1.0, -3.0):
         moved = x.copy()
         moved[1:] *= factor
-        e, f, inputs, w_k, w_q = [_on(scale, array) for array in (keys, values, moved, key, query)]
+        on: list[Any] = [_on(scale, array) for array in (keys, values, moved, key, query)]
+        e, f, inputs, w_k, w_q = on
         scores = e @ (inputs @ w_k) @ (inputs[0, :] @ w_q)
         weights = scale.xp.exp(scores - scale.xp.max(scores))
         outputs.append((weights @ (f @ inputs)) / scale.xp.sum(weights))
