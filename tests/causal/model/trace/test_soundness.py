@@ -179,6 +179,9 @@ def cases() -> dict[str, tuple[object, torch.Tensor]]:
                     found[f"{info.name}:{name}"] = (call, module.X)
     finally:
         sys.path.pop(0)
+    a = torch.ops.aten
+    found["limited norm"] = (lambda x: a.embedding_renorm(x.clone(), torch.tensor([0, 2]), 1.0, 2.0), module.X)
+    found["slope of mish"] = (lambda x: a.mish_backward(x, x), module.X)
     return found
 
 
