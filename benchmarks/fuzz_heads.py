@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import attnproof as ap
+import heads
 import numpy as np
 import oracle
 
@@ -34,20 +35,9 @@ def head(rng: np.random.Generator) -> tuple[str, np.ndarray, np.ndarray, int]:
     cut = int(rng.integers(0, n + 1))
     E, F = (rng.choice([-1.0, 0, 0, 0.5, 1, 2], (r, n)) for _ in range(2))
     if kind == "product":
-        A, B, G = (rng.choice([-1.0, 0, 1, 2], (2, n)) for _ in range(3))
-        A[:, cut:], G[:, cut:] = A[:1, cut:], 0
-        E, F = (A[:, None] + B[None]).reshape(4, n), np.repeat(G, 2, axis=0)
-    elif kind == "shift":
-        E[:, cut:], F[:, cut:] = E[:1, cut:], 0
-    elif kind == "equal rows":
-        F[:, cut:] = 0
-        F[:] = F[0]
-    elif kind == "cancel":
-        E[:] = E[0]
-        F[-1, cut:] = -F[:-1, cut:].sum(axis=0)
-    elif kind == "symmetric":
-        E, F = np.vstack([E, -E]), np.vstack([F, F if rng.integers(2) else -F])
-        F[:, cut:] = 0
+        E, F = heads.product(*(rng.choice([-1.0, 0, 1, 2], (2, n)) for _ in range(3)), cut)
+    elif kind != "random":
+        E, F = heads.planted(kind, E, F, cut, 1 if kind == "symmetric" and rng.integers(2) else -1)
     if rng.integers(2):
         E, F = E * rng.choice(SCALES, n), F * rng.choice(SCALES, n)
     if not rng.integers(3):

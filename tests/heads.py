@@ -22,6 +22,28 @@ def grids(draw, r, n, entries=SMALL):
     return np.array(draw(st.lists(st.sampled_from(entries), min_size=r * n, max_size=r * n)), float).reshape(r, n)
 
 
+def product(A, B, G, cut):
+    """E, F of every sum of a row of A and one of B, alike in A from `cut` on, where the rows of F are 0."""
+    A[:, cut:], G[:, cut:] = A[:1, cut:], 0
+    return (A[:, None] + B[None]).reshape(-1, A.shape[1]), np.repeat(G, len(B), axis=0)
+
+
+def planted(kind, E, F, cut, sign):
+    """E, F with structure that makes the terms of the positions from `cut` on cancel; `sign` of the mirrored half."""
+    if kind == "shift":
+        E[:, cut:], F[:, cut:] = E[:1, cut:], 0
+    elif kind == "equal rows":
+        F[:, cut:] = 0
+        F[:] = F[0]
+    elif kind == "cancel":
+        E[:] = E[0]
+        F[-1, cut:] = -F[:-1, cut:].sum(axis=0)
+    elif kind == "symmetric":
+        E, F = np.vstack([E, -E]), np.vstack([F, sign * F])
+        F[:, cut:] = 0
+    return E, F
+
+
 @st.composite
 def heads(draw):
     """E, F and the forbidden positions: random, or with planted structure that makes terms cancel; then perturbed."""
@@ -32,21 +54,9 @@ def heads(draw):
     E, F = draw(grids(r, n)), draw(grids(r, n))
     if kind == "product":
         a, b = draw(st.integers(2, 3)), 2
-        A, B, G = draw(grids(a, n)), draw(grids(b, n)), draw(grids(a, n))
-        A[:, cut:], G[:, cut:] = A[:1, cut:], 0
-        E, F = (A[:, None] + B[None]).reshape(a * b, n), np.repeat(G, b, axis=0)
-    elif kind == "shift":
-        E[:, cut:], F[:, cut:] = E[:1, cut:], 0
-    elif kind == "equal rows":
-        F[:, cut:] = 0
-        F[:] = F[0]
-    elif kind == "cancel":
-        E[:] = E[0]
-        F[-1, cut:] = -F[:-1, cut:].sum(axis=0)
-    elif kind == "symmetric":
-        E = np.vstack([E, -E])
-        F = np.vstack([F, F if draw(st.booleans()) else -F])
-        F[:, cut:] = 0
+        E, F = product(draw(grids(a, n)), draw(grids(b, n)), draw(grids(a, n)), cut)
+    elif kind != "random":
+        E, F = planted(kind, E, F, cut, 1 if kind == "symmetric" and draw(st.booleans()) else -1)
     if draw(st.booleans()):  # scales of columns change nothing, and make floats differ wildly
         E = E * np.array(draw(st.lists(st.sampled_from(SCALES), min_size=n, max_size=n)))
         F = F * np.array(draw(st.lists(st.sampled_from(SCALES), min_size=n, max_size=n)))
