@@ -13,7 +13,9 @@ from .claim import Claim, expect
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ..causal.projection.visible import SafeMask
 
 LARGEST_N = 12
 
@@ -107,24 +109,29 @@ def derive() -> Derivation:
     )
 
 
-def exact() -> str:
-    """`SafeMask.staleness` agrees on designs with the even releases, n ≤ 8."""
+def masks(even: Callable[[int, int], list[int]], least: Callable[[int, int], int]) -> Iterator[SafeMask]:
+    """The largest safe masks of designs with the `even(n, r)` releases, n ≤ 8, once each is as stale as `least(n, r)`.
+
+    Raises AssertionError where `SafeMask.staleness` says otherwise.
+    """
     import numpy as np
 
     from ..causal.projection.mask import largest_safe_mask
 
-    count = 0
     for n in range(2, 9):
         for r in range(1, n):
-            releases = even_releases(n, r)
             f = np.zeros((r, n))
-            for s, p in enumerate(releases):
+            for s, p in enumerate(even(n, r)):
                 f[s, p] = 1.0
-            found = np.max(largest_safe_mask(f, layout="slots-first").staleness)
-            expect(
-                int(found) == bound(n, r), f"SafeMask.staleness {found} for n = {n}, r = {r}, expected {bound(n, r)}"
-            )
-            count += 1
+            mask = largest_safe_mask(f, layout="slots-first")
+            found = int(np.max(mask.staleness))
+            expect(found == least(n, r), f"SafeMask.staleness {found} for n = {n}, r = {r}, expected {least(n, r)}")
+            yield mask
+
+
+def exact() -> str:
+    """`SafeMask.staleness` agrees on designs with the even releases, n ≤ 8."""
+    count = len(list(masks(even_releases, bound)))
     return f"SafeMask.staleness attains the bound on {count} evenly spaced designs"
 
 
