@@ -76,10 +76,8 @@ def _proved(question: Question, best: Attempt, given: bool, replays: Replays) ->
     said += _conditions(question, best, given, replays)
     any_parameters = question.parameters == "any" == best.policy.parameters and not proofs.on_reads(best)
     if not question.runs:
-        nothing = Evidence("replay", None, f"{question.place}: the model itself was not run on any values")
-        replayed = Replayed(Said(evidence=(nothing,)))
-    elif not best.trace.with_values:
-        replayed = replays.compare()
+        what = "was not compared with other runs" if question.seen.ran else "was not run on any values"
+        replayed = Replayed(Said(evidence=(Evidence("replay", None, f"{question.place}: the model itself {what}"),)))
     else:
         replayed = replays.validate(jitter=any_parameters and not best.masks)
     if replayed.witness is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import draws
@@ -39,9 +40,8 @@ MOST_ACQUAINTANCES = 8  # runs in which modules may turn up that nothing showed 
 class Seen:
     """What one run showed: what the model returned, the coarsest float in use, randomness, writes, tables.
 
-    `unbounded` names what gave a number that is not finite; without a run (`ran`), nothing of this is known but the
-    shapes of the result. `first` is the abstract run that came before it, for any parameters and positions in their
-    order, or why there is none.
+    Without a run (`ran`), nothing of this is known but the shapes of the result. `first` is the abstract run that came
+    before it, for any parameters and positions in their order, or why there is none.
     """
 
     result: Any
@@ -53,7 +53,6 @@ class Seen:
     tables: frozenset[Table]
     strangers: tuple[nn.Module, ...] = ()
     fixed_modes: tuple[str, ...] = ()
-    unbounded: str = ""
     ran: bool = True
     first: Trace | str = ""
 
@@ -272,10 +271,9 @@ class Program:
             tables=frozenset(watch.tables),
             strangers=tuple(strangers.met),
             fixed_modes=fixed,
-            unbounded=watch.unbounded,
         )
 
-    @property
+    @cached_property
     def has_values(self) -> bool:
         """Whether the model and its inputs hold numbers, so that it can be run: nothing of theirs lies on meta."""
         import torch

@@ -167,7 +167,7 @@ def _better_with(question: Question, found: Attempt) -> str:
         return WEAK
     if trace.wanted and not found.closed:
         return ", ".join(trace.wanted)
-    return question.seen.unbounded if found.closed else ""
+    return ""
 
 
 def output_index(trace: Trace, path: str) -> int:

@@ -168,10 +168,6 @@ class Search:
     def _note(self, **changes: Any) -> None:
         self.tried = replace(self.tried, **changes)
 
-    def knows(self, setting: Setting, x: Tensor, y: Tensor) -> None:
-        """The output on an input that was run before."""
-        self._kept = (setting, x, y)
-
     def base(self, setting: Setting, x: Tensor) -> Tensor:
         """The output on the unchanged input, which is kept for the next question about it."""
         if self._kept is None or self._kept[0] != setting or self._kept[1] is not x:

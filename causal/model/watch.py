@@ -37,8 +37,7 @@ class Watcher(Mode):
     """The dispatch mode that looks on while a model runs on `x`.
 
     `epsilon` is the spacing of the coarsest float in use, `random` whether anything was drawn, `steered` whether a draw
-    took as many random numbers as its values asked for, `tables` are those that take `x`, or whole numbers made of it,
-    `unbounded` names the first operation that gave +∞, NaN, or −∞ where no mask does.
+    took as many random numbers as its values asked for, `tables` are those that take `x`, or whole numbers made of it.
     Where it is `strict`, a row that a table lacks raises Beyond before it is looked up, which may end all use of a GPU.
     """
 
@@ -47,7 +46,6 @@ class Watcher(Mode):
         self.x, self.strict = x, strict
         self.epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
         self.random = self.steered = False
-        self.unbounded = ""
         self.tables: set[Table] = set()
         self.made: dict[int, torch.Tensor] = {}  # whole numbers made of x, by their storage, which they keep alive
         self.fresh: set[int] = set()  # storages of numbers that the run computed
@@ -71,8 +69,6 @@ class Watcher(Mode):
                 continue
             if t.is_floating_point() or t.is_complex():
                 self.epsilon = max(self.epsilon, torch.finfo(t.dtype).eps)
-                if not (self.unbounded or _is_view(func)) and _is_unbounded(t, func):
-                    self.unbounded = f"a number that is not finite, made by {func}"
                 if self.made and t.layout is torch.strided and not t.is_nested and not _is_view(func):
                     self.fresh.add(t.untyped_storage()._cdata)
             elif made:
@@ -106,17 +102,6 @@ class Watcher(Mode):
             return None, None
         own = table.is_floating_point() and table.untyped_storage()._cdata not in self.fresh
         return (table, index) if own else (None, None)
-
-
-def _is_unbounded(t: torch.Tensor, func: Any) -> bool:
-    """Whether a tensor holds +∞ or NaN; −∞ counts where it comes of dividing or of a logarithm, as no mask does."""
-    plain = t.layout is torch.strided and not (t.is_nested or t.is_quantized or t.is_meta)
-    if not (plain and t.is_floating_point() and t.numel()):
-        return False
-    numbers = t.detach()
-    least, most = torch.aminmax(numbers if numbers.itemsize > 1 else numbers.float())
-    from_zero = any(word in str(func) for word in ("div", "reciprocal", "log", "rsqrt", "pow"))
-    return not bool(most < torch.inf) or (from_zero and not bool(least > -torch.inf))
 
 
 def _is_view(func: Any) -> bool:

@@ -49,9 +49,7 @@ def is_open(shadows: Shadows, tensor: torch.Tensor) -> bool:
 
 def keeps(facts: Facts, operands: Sequence[TorchOperand], tensor: torch.Tensor, shadow: Shadow) -> bool:
     """Whether every 0 and −∞ that a rule promises is one in this run; and no zero of open sign was divided by."""
-    if torch._is_zerotensor(tensor) or tensor.is_meta:  # zeros without memory, or nothing to look at
-        return True
-    if not tensor.is_floating_point() or torch._is_zerotensor(tensor):
+    if not tensor.is_floating_point() or torch._is_zerotensor(tensor) or tensor.is_meta:
         return True
     if facts.divides and any(o.memory is not None and o.memory.signed for o in operands):
         known = torch.from_numpy(np.asarray(align(shadow.kind, tensor.dim()) >= FIXED)).to(tensor.device)
