@@ -20,8 +20,10 @@ def positive(x):
     return (x[0, 1] > 0).long()
 
 
-def never_proved(model, width=2):
-    """Asserts that a leaking model is refuted with a witness, or left open with a reason."""
+def never_proved(model, width=2, finite=True):
+    """Asserts that a leaking model is refuted with a witness, or left open with a reason; and left open where it is not
+    run. Of numbers that are not `finite` a run alone can tell.
+    """
     torch.manual_seed(0)
     verdict = ap.check_model(model, torch.randn(1, N, width))
     assert verdict.status.name in ("REFUTED", "UNDECIDED"), verdict
@@ -29,6 +31,9 @@ def never_proved(model, width=2):
         assert verdict.witness.replay()
     else:
         assert verdict.reasons
+    if finite:
+        verdict = ap.check_model(model, torch.randn(1, N, width), replay="never")
+        assert verdict.status.name == "UNDECIDED", verdict
 
 
 def complete(function):

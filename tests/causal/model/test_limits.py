@@ -126,3 +126,14 @@ def test_no_run_beside_a_proof_where_none_is_wanted_and_none_computes_values():
     assert verdict.details["runs"][0]["forwards"] == 0
     assert any("it ran the program without values" in e.detail for e in verdict.evidence), verdict.evidence
     assert any("the model itself was not run" in e.detail for e in verdict.evidence), verdict.evidence
+
+
+def test_autocast_leaves_tensors_without_data_as_they_are_and_so_is_run_with_values():
+    def model(x):
+        with torch.autocast("cpu"):
+            return x.cumsum(1)
+
+    verdict = ap.check_model(model, torch.randn(1, 8, 4), replay="never")
+    assert verdict.status.name == "PROVED"
+    assert any("with values, because of torch.autocast" in e.detail for e in verdict.evidence), verdict.evidence
+    assert any("the model itself was not compared with other runs" in e.detail for e in verdict.evidence)
