@@ -137,3 +137,16 @@ def test_autocast_leaves_tensors_without_data_as_they_are_and_so_is_run_with_val
     assert verdict.status.name == "PROVED"
     assert any("with values, because of torch.autocast" in e.detail for e in verdict.evidence), verdict.evidence
     assert any("the model itself was not compared with other runs" in e.detail for e in verdict.evidence)
+
+
+def test_what_a_call_leaves_is_a_condition_where_no_later_call_is_run():
+    kept = [torch.zeros(1, 8, 4)]
+
+    def model(x):
+        y = x.cumsum(1) + kept[0]
+        kept[0] = x.detach()
+        return y
+
+    verdict = ap.check_model(model, torch.randn(1, 8, 4), replay="never")
+    assert verdict.status.name == "PROVED_IF"
+    assert any("every call starts from the state as given" in c.text for c in verdict.conditions)

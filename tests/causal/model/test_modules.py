@@ -287,6 +287,17 @@ def fixed():
     yield "GraphModule", torch.export.export(plain, (X,)).module()
 
 
+def test_an_unseen_module_is_in_the_mode_in_the_run_with_values_that_follows_one_without():
+    norm = unseen(nn.BatchNorm1d(4))
+
+    def model(x):
+        y = norm(x.mT).mT
+        with torch.autocast("cpu"):
+            return y.cumsum(1)
+
+    assert check_model(model, X, replay="never").status.name == "PROVED"
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_mode_that_is_built_in_is_said():
     for name, model in fixed():
