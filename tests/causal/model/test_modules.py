@@ -288,7 +288,8 @@ def fixed():
 
 
 def test_an_unseen_module_is_in_the_mode_in_the_run_with_values_that_follows_one_without():
-    norm = unseen(nn.BatchNorm1d(4))
+    module = nn.BatchNorm1d(4)
+    norm = unseen(module)
 
     def model(x):
         y = norm(x.mT).mT
@@ -296,6 +297,7 @@ def test_an_unseen_module_is_in_the_mode_in_the_run_with_values_that_follows_one
             return y.cumsum(1)
 
     assert check_model(model, X, replay="never").status.name == "PROVED"
+    assert module.training
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
