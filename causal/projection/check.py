@@ -17,7 +17,6 @@ from ...errors import ArgumentError
 from ..verdict import LeakBound, Status, Verdict, accept_or_raise
 from .decide import Reading, judge, unjudged, up_to
 from .entries import read_pair
-from .self_attention import model_case, of_model
 from .support import supports
 from .visible import boundary_of, read_visible, visible_to
 
@@ -65,9 +64,12 @@ def check_projection(
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)) or not tolerance >= 0:
         raise ArgumentError("tolerance", "is no bound", "pass a number ≥ 0", tolerance)
-    case = None if weights is None else model_case(weights)
-    verdict = _check(F, E, layout, visible, boundary, float(tolerance))
-    return verdict if case is None else of_model(verdict, case)
+    if weights is None:
+        return _check(F, E, layout, visible, boundary, float(tolerance))
+    from .self_attention import model_case, of_model  # needs SymPy
+
+    case = model_case(weights)
+    return of_model(_check(F, E, layout, visible, boundary, float(tolerance)), case)
 
 
 def _check(
