@@ -121,12 +121,19 @@ def assert_no_lookahead(
     raise NotProvedError(verdict, f"no leak can be told in {columns}, where equal runs differ; {remedy}\n{verdict}")
 
 
+class NoSuchColumn(ArgumentError):
+    """Declared columns that the function does not return; `columns` are all of them."""
+
+    def __init__(self, role: str, columns: Sequence[str], remedy: str) -> None:
+        super().__init__(role, f"names {columns[0]!r}, which is no output column", remedy)
+        self.columns = tuple(columns)
+
+
 def _declared(runner: Runner, role: str, columns: Sequence[str]) -> frozenset[str]:
     """The columns declared as labels or signals, each of which must be an output column."""
     declared = [columns] if isinstance(columns, str) else list(map(str, columns))
     named = [name for name in runner.base.names if name != SET_OF_COLUMNS]
     unknown = [column for column in declared if column not in named]
     if unknown:
-        problem = f"names {unknown[0]!r}, which is no output column"
-        raise ArgumentError(role, problem, f"they are {', '.join(named)}")
+        raise NoSuchColumn(role, unknown, f"they are {', '.join(named)}")
     return frozenset(declared)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ArgumentError
 from ..verdict import Status
-from .check import check_pipeline
+from .check import NoSuchColumn, check_pipeline
 from .words import listed
 
 if TYPE_CHECKING:
@@ -80,8 +79,5 @@ def _checked(function: Any, data: Any, roles: dict[str, list[str]], options: Map
     while True:
         try:
             return check_pipeline(function, data, labels=roles["labels"], signals=roles["signals"], **options)
-        except ArgumentError as error:
-            lacking = [n for n in roles.get(error.argument, ()) if error.problem.startswith(f"names {n!r}")]
-            if not lacking:
-                raise
-            roles[error.argument] = [name for name in roles[error.argument] if name not in lacking]
+        except NoSuchColumn as error:
+            roles[error.argument] = [name for name in roles[error.argument] if name not in error.columns]
