@@ -27,7 +27,7 @@ from .domain import FIXED, ranked, uniform
 from .location import Places
 from .provenance import Axes, Flow
 from .pytree import leaves, mapped
-from .records import Chain, Output, Trace
+from .records import FINITE, Chain, Output, Trace
 
 try:
     import torch
@@ -230,7 +230,7 @@ def _assumptions(
 ) -> tuple[str, ...]:
     """What a proof from this run rests on, in sentences."""
     said = [
-        "inputs are finite, and so is every number computed from them (no overflow, no NaN, no denominator that is 0)",
+        FINITE,
         "the model is a pure function of its inputs: what it keeps from earlier calls does not depend on them, and no "
         "thread that was running before takes part",
         f"shapes as run: {', '.join(str(tuple(t.shape)) for t in inputs)}, with positions along axis "

@@ -4,19 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn, Protocol
 
 from .domain import Array, Shadow, join_all
 from .records import MaskCondition, Operation, Read
-
-if TYPE_CHECKING:
-    from .location import Places
-    from .memory import Memory
 
 # below minus this, the exponential of a number is 0
 MARGINS = {"float64": 746.0}
 # the same where each output follows from its own input: a row of a small format is summed in float32, where less counts
 ALONE = {**MARGINS, "bfloat16": 94.0, "float16": 18.0}
+NOISE = "random draws are the same in every run"
+
+
+class Places(Protocol):
+    """Knows where the operation at hand stands in the program."""
+
+    def module(self) -> str:
+        """The path of the module that runs it."""
+        ...
+
+    def line(self) -> str:
+        """The line of the user's file."""
+        ...
+
+
+class Made(Protocol):
+    """What holds numbers: the parameters that its zeros, and its other constants, were made of."""
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """Those of its zeros."""
+        ...
+
+    @property
+    def valued(self) -> frozenset[str]:
+        """Those of its other constants."""
+        ...
 
 
 class ValueNeeded(BaseException):
@@ -106,13 +129,13 @@ class Ledger:
 
     # -- parameters -------------------------------------------------------------------------------------------------
 
-    def zeros_of(self, memory: Memory | None) -> None:
+    def zeros_of(self, memory: Made | None) -> None:
         """A dependency was removed by zeros in this memory: by those of the parameters that they were made of."""
         if memory is not None:
             self.parameter_zeros |= memory.sources
             self.parameter_values |= memory.valued
 
-    def values_of(self, memory: Memory | None) -> None:
+    def values_of(self, memory: Made | None) -> None:
         """What was found rests on the constants in this memory: on the parameters that they were made of."""
         if memory is not None:
             self.parameter_values |= memory.sources | memory.valued

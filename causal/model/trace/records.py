@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Chain", "MaskCondition", "Operation", "Output", "Read", "Trace"]
 
+FINITE = "inputs are finite, and so is every number computed from them (no overflow, no NaN, no denominator that is 0)"
+
 
 @dataclass(frozen=True)
 class Operation:

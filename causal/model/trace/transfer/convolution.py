@@ -151,14 +151,14 @@ def convolved(
     dead = _dead_taps(run, w)
     results = []
     for a, part in zip(triple(s), PARTS, strict=True):
-        a = _join_channels(a, s.shape[1], groups, part[1])
+        a = join_channels(a, s.shape[1], groups, part[1])
         if dead is None:
             a = windows.joined(a, sizes, out, [range(k) for k in windows.kernel], part)
         else:
             alive = [tap for tap in itertools.product(*(range(k) for k in windows.kernel)) if not dead[tap]]
             pieces = [windows.joined(a, sizes, out, [(k,) for k in tap], part) for tap in alive]
             a = part[1].reduce(pieces) if pieces else np.full((1,) * axes, part[0], a.dtype)
-        results.append(_spread_channels(compress(a), whole[1], groups))
+        results.append(spread_channels(compress(a), whole[1], groups))
     lo, hi, open_ = results
     others = [w.shadow] if bias is None else [w.shadow, bias]
     low, high = join_all(others)
@@ -179,7 +179,7 @@ def _dead_taps(run: Context, w: Operand) -> Array | None:
     return zero
 
 
-def _join_channels(a: Array, channels: int, groups: int, reduce: np.ufunc) -> Array:
+def join_channels(a: Array, channels: int, groups: int, reduce: np.ufunc) -> Array:
     """(N, C, …) → (N, groups or 1, …)."""
     if a.shape[1] == 1:
         return a
@@ -188,6 +188,6 @@ def _join_channels(a: Array, channels: int, groups: int, reduce: np.ufunc) -> Ar
     return result
 
 
-def _spread_channels(a: Array, channels: int, groups: int) -> Array:
+def spread_channels(a: Array, channels: int, groups: int) -> Array:
     """(N, groups or 1, …) → (N, C_out or 1, …)."""
     return a if a.shape[1] == 1 else np.repeat(a, channels // groups, axis=1)

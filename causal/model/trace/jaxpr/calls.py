@@ -1,0 +1,96 @@
+"""One equation of a jaxpr, as a rule sees it: operands, parameters, and what a rule may report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..domain import VARIES, Array, Shadow, compress, uniform
+from ..ledger import NOISE
+
+if TYPE_CHECKING:
+    from ..transfer.context import Operand
+    from .interpreter import Interpreter
+    from .operands import JaxOperand
+
+
+class JaxCall:
+    """One equation (see `transfer.context.Context`); `shapes` and `dtypes` are those of its results."""
+
+    def __init__(self, run: Interpreter, equation: Any, operands: Sequence[JaxOperand]) -> None:
+        self.run, self.equation, self.operands = run, equation, list(operands)
+        self.name: str = equation.primitive.name
+        self.params: Mapping[str, Any] = equation.params
+        self.shapes = [tuple(getattr(v.aval, "shape", ())) for v in equation.outvars]
+        self.dtypes = [getattr(v.aval, "dtype", None) for v in equation.outvars]
+        self.inner: list[JaxOperand] = []  # what a loop or branch made of its results inside
+        self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the (first) result."""
+        return self.shapes[0]
+
+    def bind(self, *arrays: Any, **changes: Any) -> Any:
+        """The primitive itself on other operands, with some parameters changed."""
+        return self.equation.primitive.bind(*arrays, **{**self.params, **changes})
+
+    # -- what a rule may ask and must tell --------------------------------------------------------------------------
+
+    @property
+    def finite_masks(self) -> bool:
+        """Whether large negative numbers may stand in for −∞."""
+        return self.run.policy.finite_masks
+
+    @property
+    def last(self) -> int:
+        """The largest rank of the chosen input."""
+        return self.run.ledger.last
+
+    def zeros_used(self, *operands: Operand) -> None:
+        """Zeros of these operands removed a dependency."""
+        self.killed = True
+        for operand in operands:
+            self.run.ledger.zeros_of(operand)
+
+    def values_used(self, *operands: Operand) -> None:
+        """The outputs' dependencies rest on what these operands hold, zero or not."""
+        for operand in operands:
+            self.run.ledger.values_of(operand)
+
+    def masked_zero(self, where: Array, *, constant: float | None = None, alone: bool = False) -> Array:
+        """All of the outputs in `where`: no values are computed, so that the condition was not tried."""
+        if not self.finite_masks or not where.any():
+            return np.zeros((1,) * max(where.ndim, 1), bool)
+        self._finite_mask(constant, alone)
+        return compress(where)
+
+    def masked_below(self, scores: Operand, masked: Array, axes: Sequence[int]) -> bool:
+        """True, under the condition that it is so."""
+        self._finite_mask(None, False)
+        return True
+
+    def _finite_mask(self, constant: float | None, alone: bool) -> None:
+        self.run.ledger.finite_mask(self.name, str(self.dtypes[0]), constant, alone, tried=False)
+
+    def must_be_finite(self, operand: Operand) -> None:
+        """Exact zeros kill numbers of this operand, which holds for finite ones only: all are taken to be."""
+
+    def nonzero_denominator(self) -> None:
+        """An exact 0 is divided by a value that is taken not to be 0; records the condition."""
+        self.run.ledger.nonzero_denominator(self.name)
+
+    def starved(self, rows: Array) -> None:
+        """Softmax rows (boolean, any shape) in which nothing is visible."""
+        if rows.any():
+            self.run.ledger.starved(self.name, rows)
+
+    def noise(self, steered: bool = False) -> None:
+        """The outputs hold fresh random numbers."""
+        self.run.ledger.assume(NOISE)
+
+    def everything(self) -> list[Shadow]:
+        """Results that may depend on all there is."""
+        return [uniform(shape, VARIES, 0, self.last) for shape in self.shapes]

@@ -1,0 +1,205 @@
+"""Loops and branches: followed where they are the same in every run, joined where they depend on data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..domain import (
+    NEGINF,
+    POSITIVE,
+    RANK,
+    VARIES,
+    ZERO,
+    Shadow,
+    compress,
+    equal,
+    join_all,
+    join_intervals,
+    uniform,
+)
+from ..transfer.elementwise import assemble
+from .operands import JaxOperand
+from .registry import primitive
+
+if TYPE_CHECKING:
+    from .calls import JaxCall
+
+MOST_STEPS = 4096  # of a loop that are followed one by one
+MOST_ROUNDS = 64  # towards a fixed point, before a loop counts as mixing everything
+
+State = list[JaxOperand]
+
+
+# -- joins --------------------------------------------------------------------------------------------------------
+
+
+def either(call: JaxCall, choices: Sequence[JaxOperand], steering: Shadow) -> JaxOperand:
+    """One of several values, which one being said by something with the shadow `steering`."""
+    shadows = [c.known() for c in choices]
+    shape = shadows[0].shape
+    lo, hi = join_intervals(shadows, len(shape))
+    first, last = join_all([steering])
+    kind: Any = shadows[0].kind
+    for s in shadows[1:]:
+        kind = np.where(s.kind == kind, kind, np.uint8(VARIES))
+    sure = (kind == ZERO) | (kind == NEGINF) | (kind == POSITIVE)
+    kind = np.where(sure, kind, np.uint8(VARIES))
+    made = assemble(shape, np.minimum(lo, RANK(first)), np.maximum(hi, RANK(last)), kind)
+    nobody: frozenset[str] = frozenset()
+    return call.run.operand(
+        made,
+        choices[0].dtype,
+        valued=nobody.union(*(c.sources | c.valued for c in choices)),
+        signed=any(c.signed for c in choices),
+    )
+
+
+def alike(a: State, b: State) -> bool:
+    """Whether two states say the same."""
+    return all(
+        equal(x.known(), y.known()) and x.signed == y.signed and x.valued == y.valued
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def mixed(call: JaxCall, state: State) -> State:
+    """The state as if everything were mixed."""
+    made = (call.run.operand(uniform(o.shape, VARIES, 0, call.last), o.dtype, signed=True) for o in state)
+    return list(made)
+
+
+def repeated(call: JaxCall, state: State, once: Any) -> State:
+    """The state after any number of rounds, 0 among them; `once` gives it after one more, and what steers the loop."""
+    for _ in range(MOST_ROUNDS):
+        after, steering = once(state)
+        joined = [either(call, pair, steering) for pair in zip(state, after, strict=True)]
+        if alike(state, joined):
+            return joined
+        state = joined
+    return mixed(call, state)
+
+
+# -- primitives ---------------------------------------------------------------------------------------------------
+
+
+@primitive("cond", whole=True, draws=True)
+def branch(call: JaxCall) -> State:
+    """The branch that a constant names, or all of them joined."""
+    which, *given = call.operands
+    branches = call.params["branches"]
+    if which.is_constant:
+        place = min(max(int(which.array()), 0), len(branches) - 1)
+        call.run.ledger.values_of(which)
+        return call.run.closed(branches[place], given)
+    results = [call.run.closed(b, given) for b in branches]
+    call.inner = [o for r in results for o in r]
+    return [either(call, choices, which.shadow) for choices in zip(*results, strict=True)]
+
+
+@primitive("while", whole=True, draws=True)
+def loop(call: JaxCall) -> State:
+    """Round by round as long as the condition is a constant, then to a fixed point."""
+    p, run = call.params, call.run
+    first, second = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
+    for_condition, for_body, state = call.operands[:first], call.operands[first:second], call.operands[second:]
+
+    def going(state: State) -> JaxOperand:
+        return run.closed(p["cond_jaxpr"], [*for_condition, *state])[0]
+
+    def after(state: State) -> State:
+        return run.closed(p["body_jaxpr"], [*for_body, *state])
+
+    for _ in range(MOST_STEPS):
+        condition = going(state)
+        if not condition.is_constant or condition.shape:
+            break
+        run.ledger.values_of(condition)
+        if not bool(condition.array()):
+            return state
+        state = after(state)
+    state = repeated(call, state, lambda state: (after(state), going(state).shadow))
+    call.inner = [*after(state), going(state)]
+    return state
+
+
+@primitive("scan", whole=True, draws=True)
+def scan(call: JaxCall) -> State:
+    """Step by step; a very long one to a fixed point, with its inputs joined."""
+    p, run = call.params, call.run
+    consts, carries = _counts(p)
+    held, state, rows = call.operands[:consts], call.operands[consts : consts + carries], call.operands[consts + carries :]  # fmt: skip
+    length, outputs = p["length"], []
+    if length > MOST_STEPS:
+        return _long(call, held, state, rows)
+    for t in range(length - 1, -1, -1) if p["reverse"] else range(length):
+        results = run.closed(p["jaxpr"], [*held, *state, *(_row(call, x, t) for x in rows)])
+        state = results[:carries]
+        outputs.append(results[carries:])
+    if p["reverse"]:
+        outputs.reverse()
+    call.inner = [*state, *(o for row in outputs for o in row)]
+    tails = zip(call.shapes[carries:], call.dtypes[carries:], strict=True)
+    return [*state, *(_stacked(call, [o[k] for o in outputs], *tail) for k, tail in enumerate(tails))]
+
+
+def _counts(p: Any) -> tuple[int, int]:
+    """How many of the operands stay as they are, and how many are carried on; releases of JAX say it differently."""
+    if "num_consts" in p:
+        return p["num_consts"], p["num_carry"]
+    consts, carries, *_ = p["ft_in"].unpack()
+    return len(list(consts.vals)), len(list(carries.vals))
+
+
+def _row(call: JaxCall, x: JaxOperand, t: int) -> JaxOperand:
+    """The part of one step."""
+    s = x.shadow
+    arrays = (np.asarray(a[0] if a.shape[0] == 1 else a[t]) for a in (s.lo, s.hi, s.kind))
+    compute = (lambda: x.number()[t]) if x.is_constant else None
+    row = Shadow(x.shape[1:], *arrays)
+    return call.run.derived(row, x, compute)
+
+
+def _stacked(call: JaxCall, rows: State, shape: tuple[int, ...], dtype: Any) -> JaxOperand:
+    """What every step put out, one after the other."""
+    if not rows:
+        return call.run.operand(uniform(shape, VARIES), dtype)
+    shadows = [r.known() for r in rows]
+    arrays = (
+        compress(np.stack(np.broadcast_arrays(*(getattr(s, part) for s in shadows)))) for part in ("lo", "hi", "kind")
+    )
+    constant = all(r.is_constant for r in rows)
+    compute = (lambda: np.stack([r.array() for r in rows])) if constant else None
+    nobody: frozenset[str] = frozenset()
+    return call.run.operand(
+        Shadow(shape, *arrays),
+        dtype,
+        compute,
+        sources=nobody.union(*(r.sources for r in rows)),
+        valued=nobody.union(*(r.valued for r in rows)),
+        signed=any(r.signed for r in rows),
+    )
+
+
+def _long(call: JaxCall, held: State, state: State, rows: State) -> State:
+    """The fixed point over steps that each may see any row."""
+    run, carries = call.run, len(state)
+    any_row = []
+    for x in rows:
+        lo, hi = x.shadow.lo.min(0, initial=2**31 - 1), x.shadow.hi.max(0, initial=-1)
+        row = Shadow(x.shape[1:], np.asarray(lo), np.asarray(hi), np.zeros((1,) * (len(x.shape) - 1), np.uint8))
+        any_row.append(run.derived(row, x))
+
+    def once(state: State) -> tuple[State, Shadow]:
+        return run.closed(call.params["jaxpr"], [*held, *state, *any_row])[:carries], uniform((), VARIES)
+
+    state = repeated(call, state, once)
+    results = run.closed(call.params["jaxpr"], [*held, *state, *any_row])
+    call.inner = results
+    outputs = []
+    for o, shape in zip(results[carries:], call.shapes[carries:], strict=True):
+        s = o.known()
+        outputs.append(run.derived(Shadow(shape, *(np.asarray(a)[None] for a in (s.lo, s.hi, s.kind))), o))
+    return [*state, *outputs]

@@ -1,0 +1,185 @@
+"""Walks over the equations of a jaxpr with a shadow beside every array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from jax.extend.core import Literal
+
+from ..domain import FIXED, VARIES, ZERO, Shadow, join_all, uniform
+from . import contractions, control, convolution, elementwise, indexing, movement, random, reductions  # noqa: F401
+from .calls import JaxCall
+from .operands import COMPLEX, NOBODY, JaxOperand, sort_of
+from .places import Places
+from .registry import BINDINGS, Binding
+
+if TYPE_CHECKING:
+    from ..ledger import Ledger
+    from ..policy import Policy
+    from ..provenance import Graph
+
+BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # where an equation that only calls keeps what it calls
+CALLS = {
+    "jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
+    "remat", "remat2", "checkpoint", "custom_lin", "name_call", "core_closed_call", "shard_map", "xla_call",
+}  # fmt: skip
+
+
+class Interpreter:
+    """One run: what the program is assumed to be (`policy`), what it found (`ledger`), who reads what (`flow`)."""
+
+    def __init__(self, policy: Policy, ledger: Ledger, places: Places, flow: Graph | None = None) -> None:
+        self.policy, self.ledger, self.places, self.flow = policy, ledger, places, flow
+        self.nodes: dict[int, int] = {}  # of an operand, by its address: the node of the flow that made it
+        self.kept: list[JaxOperand] = []  # alive, since addresses are given away again
+
+    # -- operands -------------------------------------------------------------------------------------------------
+
+    def operand(self, shadow: Shadow, dtype: Any, compute: Callable[[], Any] | None = None, **made: Any) -> JaxOperand:
+        """An operand of this run."""
+        return JaxOperand(self.ledger, self.policy.finite_masks, shadow, dtype, compute, **made)
+
+    def derived(self, shadow: Shadow, source: JaxOperand, compute: Callable[[], Any] | None = None) -> JaxOperand:
+        """An operand that holds what another one does, in another shape."""
+        made = {"sources": source.sources, "valued": source.valued, "signed": source.signed}
+        operand = self.operand(shadow, source.dtype, compute, **made)
+        if self.flow is not None:
+            self.note([operand], self.nodes.get(id(source), -1))
+        return operand
+
+    def constant(self, value: Any, aval: Any) -> JaxOperand:
+        """A number or array that stands in the program, the same in every run."""
+        return self.operand(uniform(aval.shape, FIXED), aval.dtype, lambda: value)
+
+    # -- jaxprs ---------------------------------------------------------------------------------------------------
+
+    def closed(self, closed: Any, arguments: Sequence[JaxOperand]) -> list[JaxOperand]:
+        """The results of a jaxpr that brings its constants, or has none."""
+        jaxpr = getattr(closed, "jaxpr", closed)
+        consts = getattr(closed, "consts", ())
+        given = [self.constant(c, v.aval) for c, v in zip(consts, jaxpr.constvars, strict=True)]
+        return self.run(jaxpr, given, arguments)
+
+    def run(self, jaxpr: Any, consts: Sequence[JaxOperand], arguments: Sequence[JaxOperand]) -> list[JaxOperand]:
+        """The results of a jaxpr."""
+        held: dict[Any, JaxOperand] = {}
+
+        def read(v: Any) -> JaxOperand:
+            return self.constant(v.val, v.aval) if isinstance(v, Literal) else held[v]
+
+        for v, operand in zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *arguments), strict=True):
+            held[v] = operand
+        for equation in jaxpr.eqns:
+            results = self.equation(equation, [read(v) for v in equation.invars])
+            held.update(zip(equation.outvars, results, strict=True))
+        return [read(v) for v in jaxpr.outvars]
+
+    def equation(self, equation: Any, operands: Sequence[JaxOperand]) -> list[JaxOperand]:
+        """The results of one equation."""
+        name = equation.primitive.name
+        body = next((equation.params[b] for b in BODIES if b in equation.params), None) if name in CALLS else None
+        if body is not None and _is_whole(equation):
+            with self.places.inside(equation):
+                return self.closed(body, operands)
+        self.ledger.counts[name] += 1
+        binding = BINDINGS.get(name)
+        with self.places.at(equation):
+            call = JaxCall(self, equation, operands)
+            if not equation.effects and all(o.is_constant for o in operands) and not (binding and binding.draws):
+                return self._computed(call)
+            if binding is not None and binding.whole:
+                return self._followed(call, binding)
+            return self._ruled(call, binding)
+
+    def _followed(self, call: JaxCall, binding: Binding) -> list[JaxOperand]:
+        """The results of a loop or branch."""
+        results = list(binding.rule(call))
+        if self.flow is not None:
+            fresh = [o for o in results if id(o) not in self.nodes]
+            before = (self.nodes.get(id(o), -1) for o in (*call.operands, *call.inner))
+            if fresh:
+                operation = self.ledger.operation(call.name)
+                self.note(fresh, self.flow.add(operation, before, [o.shadow for o in fresh], True))
+        return results
+
+    def _computed(self, call: JaxCall) -> list[JaxOperand]:
+        """The results on constants, computed by the primitive itself where someone asks for them."""
+
+        @cache
+        def values() -> Any:
+            found = call.bind(*(o.number() for o in call.operands))
+            return found if call.equation.primitive.multiple_results else [found]
+
+        made = self._made_of(call, BINDINGS.get(call.name))
+        pairs = enumerate(zip(call.shapes, call.dtypes, strict=True))
+        return [self.operand(uniform(s, FIXED), d, lambda i=i: values()[i], **made) for i, (s, d) in pairs]
+
+    def _ruled(self, call: JaxCall, binding: Binding | None) -> list[JaxOperand]:
+        """The results by the primitive's rule."""
+        if binding is None:
+            shadows = self._unknown(call)
+        elif self._is_open(call, binding):
+            self.ledger.without_rule(call.name, "tells +0 from −0, where a product of an exact 0 may be either")
+            shadows = call.everything()
+        else:
+            found = binding.rule(call)
+            shadows = [found] if isinstance(found, Shadow) else list(found)
+        made = self._made_of(call, binding)
+        results = [self.operand(s, d, **made) for s, d in zip(shadows, call.dtypes, strict=True)]
+        if self.flow is not None:
+            before = (self.nodes.get(id(o), -1) for o in call.operands)
+            moves = binding is not None and binding.moves
+            node = self.flow.add(self.ledger.operation(call.name), before, shadows, moves)
+            self.note(results, node)
+        return results
+
+    def note(self, operands: Sequence[JaxOperand], node: int) -> None:
+        """These operands were made by a node of the flow."""
+        self.kept += operands
+        self.nodes.update(dict.fromkeys(map(id, operands), node))
+
+    def _made_of(self, call: JaxCall, binding: Binding | None) -> dict[str, Any]:
+        """Which parameters the results' constants are made of, and whether a zero among them is of open sign."""
+        sources = NOBODY.union(*(o.sources for o in call.operands))
+        valued = NOBODY.union(*(o.valued for o in call.operands))
+        if binding is None or not binding.moves:
+            sources, valued = NOBODY, sources | valued
+        killed = call.killed and not all(o.shadow.is_fixed for o in call.operands)
+        return {"sources": sources, "valued": valued, "signed": killed or any(o.signed for o in call.operands)}
+
+    def _is_open(self, call: JaxCall, binding: Binding) -> bool:
+        """Whether the primitive tells apart what an exact zero hides."""
+        sees = binding.sees_sign is True or (
+            binding.sees_sign == "complex" and any(sort_of(o.dtype) == COMPLEX for o in call.operands)
+        )
+        if sees and any(o.signed for o in call.operands):
+            return True
+        divisor = binding.divides(call) if callable(binding.divides) else binding.divides
+        if divisor is None or not call.operands[divisor].signed:
+            return False
+        return bool((call.operands[divisor].known().kind == ZERO).any())
+
+    def _unknown(self, call: JaxCall) -> list[Shadow]:
+        """Whatever it does, it depends on what it reads; on everything, where it does more than compute."""
+        if call.equation.effects or any(_is_reference(v) for v in call.equation.invars):
+            self.ledger.without_rule(call.name, "has effects")
+            return call.everything()
+        lo, hi = join_all(o.shadow for o in call.operands)
+        if hi >= lo:
+            self.ledger.without_rule(call.name)
+        return [uniform(shape, VARIES, lo, hi) for shape in call.shapes]
+
+
+def _is_reference(v: Any) -> bool:
+    """Whether it is memory that may be written, and not an array."""
+    return "Ref" in type(getattr(v, "aval", None)).__name__
+
+
+
+
+def _is_whole(equation: Any) -> bool:
+    """Whether a call runs its body once on all there is, and not on several devices side by side."""
+    mesh = equation.params.get("mesh") if equation.primitive.name == "shard_map" else None
+    return mesh is None or getattr(mesh, "size", 0) == 1

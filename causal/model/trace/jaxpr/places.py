@@ -1,0 +1,50 @@
+"""Where an equation stands: the scope that it was traced in, and the line of the user's file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = str(Path(__file__).parents[3])  # causal/
+LIBRARIES = tuple(f"{os.sep}{name}{os.sep}" for name in ("jax", "jaxlib", "flax", "equinox", "keras", "optax"))
+
+
+class Places:
+    """The equation at hand, and the calls around it."""
+
+    def __init__(self) -> None:
+        self._around: list[Any] = []
+
+    @contextmanager
+    def at(self, equation: Any) -> Iterator[None]:
+        """While the equation is interpreted."""
+        self._around.append(equation)
+        try:
+            yield
+        finally:
+            self._around.pop()
+
+    inside = at
+
+    def module(self) -> str:
+        """The names of the scopes around the equation, joined by dots: `Block_0.MultiHeadAttention_0`."""
+        names = [str(e.source_info.name_stack) for e in self._around]
+        return ".".join(part for name in names for part in name.split("/") if part and "(" not in part)
+
+    def line(self) -> str:
+        """The innermost frame that belongs to no library, as "file.py:12"; else the innermost beyond JAX's own."""
+        fallback = ""
+        for equation in reversed(self._around):
+            traceback = equation.source_info.traceback
+            for frame in traceback.frames if traceback is not None else ():
+                name, line = frame.file_name, frame.line_num
+                if name.startswith((HERE, "<")) or name.endswith(("runpy.py", "contextlib.py", "functools.py")):
+                    continue
+                if not any(part in name for part in LIBRARIES):
+                    return f"{name}:{line}"
+                if not fallback and not any(part in name for part in LIBRARIES[:2]):
+                    fallback = f"{name}:{line}"
+        return fallback or "?"
