@@ -33,10 +33,46 @@ def square(x):
 
 UNARY = {
     name: [getattr(lax, name)]
-    for name in "abs sign sin sinh tanh erf expm1 cbrt asin asinh atan log1p sqrt ceil floor round tan cos cosh erfc erf_inv bessel_i0e bessel_i1e acos atanh log rsqrt digamma lgamma neg exp exp2 logistic is_finite square".split()
+    for name in [
+        "abs",
+        "sign",
+        "sin",
+        "sinh",
+        "tanh",
+        "erf",
+        "expm1",
+        "cbrt",
+        "asin",
+        "asinh",
+        "atan",
+        "log1p",
+        "sqrt",
+        "ceil",
+        "floor",
+        "round",
+        "tan",
+        "cos",
+        "cosh",
+        "erfc",
+        "erf_inv",
+        "bessel_i0e",
+        "bessel_i1e",
+        "acos",
+        "atanh",
+        "log",
+        "rsqrt",
+        "digamma",
+        "lgamma",
+        "neg",
+        "exp",
+        "exp2",
+        "logistic",
+        "is_finite",
+        "square",
+    ]
 }
-for name in "sin tanh asinh log1p sqrt ceil exp".split():  # zeros and −∞ among constants and data
-    UNARY[name].append(lambda x, f=getattr(lax, name): f(x * Z))
+for name in ["sin", "tanh", "asinh", "log1p", "sqrt", "ceil", "exp"]:  # zeros and −∞ among constants and data
+    UNARY[name].append(lambda x, f=UNARY[name][0]: f(x * Z))
 UNARY["exp"].append(lambda x: lax.exp(jnp.where(MASK, x @ x.T, -jnp.inf)))
 UNARY["exp"].append(lambda x: lax.exp(jnp.where(MASK, x @ x.T, 0) + np.where(MASK, 0, -1e9).astype(np.float32)))
 UNARY["acosh"] = [lambda x: lax.acosh(x + 1.5)]
@@ -44,7 +80,6 @@ UNARY["acosh"] = [lambda x: lax.acosh(x + 1.5)]
 BINARY = {
     "eq": [lambda x: x == x[::-1]], "ne": [lambda x: x != x[::-1]], "lt": [lambda x: x < x[::-1]], "le": [lambda x: x <= x[::-1]],
     "gt": [lambda x: x > x[::-1]], "ge": [lambda x: x >= x[::-1]], "max": [lambda x: lax.max(x, x[::-1])], "min": [lambda x: lax.min(x, x[::-1])],
-    "eq_to": [lambda x: lax.sort((whole(x)[:, 0], x[:, 1]))],
     "add": [lambda x: x + x[::-1], lambda x: x + np.where(Z == 0, -np.inf, 1).astype(np.float32)],
     "add_any": [lambda x: jax.vjp(lambda v: (jnp.sin(v), jnp.cos(v)), x)[1]((x, x[::-1]))[0]],
     "sub": [lambda x: x - x[::-1], lambda x: x - Z, lambda x: np.where(Z == 0, -np.inf, 1).astype(np.float32) - x, lambda x: x - np.where(Z == 0, 1e9, 0).astype(np.float32)],
@@ -64,16 +99,15 @@ BINARY = {
     "complex": [cplx], "real": [lambda x: lax.real(cplx(x) * cplx(x))], "imag": [lambda x: lax.imag(cplx(x) * 2)], "conj": [lambda x: lax.conj(cplx(x))],
     "igamma": [lambda x: lax.igamma(x, x[::-1])], "igammac": [lambda x: lax.igammac(x, x[::-1])], "igamma_grad_a": [lambda x: lax.igamma_grad_a(x, x[::-1])],
     "regularized_incomplete_beta": [lambda x: lax.betainc(x + 1, x[::-1] + 1, x)], "polygamma": [lambda x: lax.polygamma(1.0 + 0 * x, x)], "zeta": [lambda x: lax.zeta(x + 2, x[::-1])],
-    "random_gamma_grad": [lambda x: lax.random_gamma_grad(x, x[::-1])],
     "reduce_precision": [lambda x: lax.reduce_precision(x, 5, 3)],
     "select_n": [lambda x: jnp.where(x > 0.5, x, x[::-1]), lambda x: jnp.where(Z > 0, x, x[::-1]), lambda x: lax.select_n(whole(x) % 3, x, x[::-1], 2 * x), lambda x: jnp.where(x > 0.5, 0.0, x * 0.0)],
     "convert_element_type": [whole, lambda x: x.astype(jnp.bfloat16), lambda x: (x > 0.5).astype(jnp.float32), lambda x: jnp.where(MASK, x @ x.T, -jnp.inf).astype(jnp.bfloat16)],
     "bitcast_convert_type": [lambda x: lax.bitcast_convert_type(x, jnp.int32), lambda x: lax.bitcast_convert_type(x, jnp.uint8), lambda x: lax.bitcast_convert_type((x - 0.5) * 0.0, jnp.int32), lambda x: lax.bitcast_convert_type(x.reshape(5, 3, 1).repeat(2, 2).astype(jnp.float16), jnp.float32)],
-    "copy": [lambda x: jnp.copy(x)], "stop_gradient": [lax.stop_gradient], "optimization_barrier": [lambda x: lax.optimization_barrier((x, x[::-1]))], "name": [lambda x: checkpoint_name(x * 2, "a")],
+    "copy": [lambda x: jnp.copy(x)], "stop_gradient": [lax.stop_gradient], "optimization_barrier": [lambda x: lax.optimization_barrier((x, x[::-1]))], "sharding_constraint": [lambda x: lax.with_sharding_constraint(x, jax.sharding.SingleDeviceSharding(jax.devices()[0]))], "name": [lambda x: checkpoint_name(x * 2, "a")],
 }  # fmt: skip
 MOVEMENT = {
     "broadcast_in_dim": [lambda x: jnp.broadcast_to(x[:, None], (N, 4, D)), lambda x: x[:, :, None] + jnp.zeros((N, D, 2))],
-    "reshape": [lambda x: x.reshape(-1), lambda x: x.reshape(D, N), lambda x: lax.reshape(x, (D, N), (1, 0))], "expand_dims": [lambda x: lax.expand_dims(x, (0,))],
+    "reshape": [lambda x: x.reshape(-1), lambda x: x.reshape(D, N), lambda x: lax.reshape(x, (D, N), (1, 0))],
     "squeeze": [lambda x: x[2:3].squeeze(0)], "transpose": [lambda x: x.T], "slice": [lambda x: x[1::2], lambda x: (x * Z)[::-1][1:4]],
     "rev": [lambda x: lax.rev(x, (0,)), lambda x: lax.rev(x, (0, 1))], "split": [lambda x: lax.split(x, (2, 3)), lambda x: lax.split(x, (1, 2), 1)], "unstack": [lambda x: jnp.unstack(x)],
     "concatenate": [lambda x: jnp.concatenate([x, x[::-1]]), lambda x: jnp.concatenate([jnp.zeros((2, D)), x, x[:1]])],
@@ -81,7 +115,9 @@ MOVEMENT = {
     "pad": [lambda x: lax.pad(x, x[0, 0], ((1, 2, 0), (0, 0, 1))), lambda x: lax.pad(x, 0.0, ((2, -2, 0), (0, 0, 0))), lambda x: lax.pad(x, 0.0, ((-1, 1, 1), (0, 0, 0))), lambda x: lax.pad(x, 0.0, ((-3, -1, 1), (0, 1, 2)))],
 }  # fmt: skip
 GATHER = lax.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,))
-SCATTER = lax.ScatterDimensionNumbers(update_window_dims=(1,), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,))
+SCATTER = lax.ScatterDimensionNumbers(
+    update_window_dims=(1,), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,)
+)
 PLACES = np.array([[0], [3], [3], [7], [-1]])  # twice, and outside
 INDEXING = {
     "gather": [
@@ -103,7 +139,7 @@ CONTRACTIONS = {
     "dot_general": [lambda x: x @ W, lambda x: x @ x.T, lambda x: (x @ x.T * MASK) @ x, lambda x: MASK.astype(np.float32) @ x, lambda x: jnp.einsum("ia,ib->iab", x, x[::-1]), lambda x: jnp.einsum("iab,ibc->iac", square(x), square(x)[::-1]), lambda x: jnp.einsum("ab,iac,ibd->dic", W, square(x), square(x[::-1])), lambda x: jnp.tensordot(x, x, 2), lambda x: x[:, :0] @ W[:0], lambda x: whole(x) @ whole(x).T],
     "triangular_solve": [lambda x: lax.linalg.triangular_solve(jnp.tril(x @ x.T) + jnp.eye(N), x, left_side=True, lower=True), lambda x: lax.linalg.triangular_solve(jnp.triu(x @ x.T) + jnp.eye(N), x, left_side=True, lower=False), lambda x: lax.linalg.triangular_solve(jnp.tril(x @ x.T) + jnp.eye(N), x, left_side=True, lower=True, transpose_a=True), lambda x: lax.linalg.triangular_solve(jnp.tril(x @ x.T) + jnp.eye(N), x.T, lower=True)],
     "cholesky": [lambda x: lax.linalg.cholesky(square(x)), lambda x: lax.linalg.cholesky(x @ x.T + 2 * jnp.eye(N))], "eigh": [lambda x: lax.linalg.eigh(square(x))], "eig": [lambda x: lax.linalg.eig(square(x))], "lu": [lambda x: lax.linalg.lu(square(x))],
-    "lu_pivots_to_permutation": [lambda x: lax.linalg.lu_pivots_to_permutation(lax.linalg.lu(square(x))[1], D)], "svd": [lambda x: lax.linalg.svd(square(x))], "geqrf": [lambda x: jnp.linalg.qr(square(x))], "householder_product": [lambda x: lax.linalg.householder_product(square(x), x)],
+    "lu_pivots_to_permutation": [lambda x: lax.linalg.lu_pivots_to_permutation(lax.linalg.lu(square(x))[1], D)], "svd": [lambda x: lax.linalg.svd(square(x))], "qr": [lambda x: jnp.linalg.qr(square(x))], "householder_product": [lambda x: lax.linalg.householder_product(square(x), x)],
     "schur": [lambda x: lax.linalg.schur(square(x))], "hessenberg": [lambda x: lax.linalg.hessenberg(square(x))], "tridiagonal": [lambda x: lax.linalg.tridiagonal(square(x))], "tridiagonal_solve": [lambda x: lax.linalg.tridiagonal_solve(x[:, 0], x[:, 1] + 2, x[:, 2], x)],
     "ragged_dot_general": [lambda x: lax.ragged_dot(x, jnp.stack([W, 2 * W]), jnp.array([2, 3])), lambda x: lax.ragged_dot(x, jnp.stack([W, 2 * W]), jnp.stack([whole(x)[0, 0] % 3, 3]))],
     "conv_general_dilated": [
@@ -129,7 +165,7 @@ RANDOM = {
     "random_wrap": [lambda x: jax.random.bits(jax.random.wrap_key_data(jnp.stack([whole(x)[1, 0], 3]).astype(jnp.uint32)), (N,))], "random_unwrap": [lambda x: jax.random.key_data(jax.random.key(whole(x)[2, 0]))],
     "random_split": [lambda x: jax.random.key_data(jax.random.split(jax.random.key(whole(x)[3, 0]), N))], "random_fold_in": [lambda x: jax.vmap(lambda i: jax.random.bits(jax.random.fold_in(jax.random.key(1), i)))(whole(x)[:, 0])],
     "random_clone": [lambda x: jax.random.bits(jax.random.clone(jax.random.key(whole(x)[2, 0])), (N,))], "random_gamma": [lambda x: jax.random.gamma(jax.random.key(0), x)], "rng_bit_generator": [lambda x: lax.rng_bit_generator(jnp.stack([whole(x)[0, 0]] * 4).astype(jnp.uint32), (N,))[1]],
-    "threefry2x32": [lambda x: jax.extend.random.threefry2x32_p.bind(*(whole(x)[:, 0].astype(jnp.uint32) for _ in range(4)))], "iota": [lambda x: jnp.arange(N)[:, None] * x], "rng_uniform": [],
+    "threefry2x32": [lambda x: jax.extend.random.threefry2x32_p.bind(*(whole(x)[:, 0].astype(jnp.uint32) for _ in range(4)))], "iota": [lambda x: jnp.arange(N)[:, None] * x],
 }  # fmt: skip
 CONTROL = {
     "cond": [lambda x: lax.cond(x[3, 0] > 0.5, lambda v: v, lambda v: v * 2, x), lambda x: lax.cond(jnp.array(True), lambda v: v, lambda v: v[::-1], x), lambda x: lax.switch(whole(x)[1, 0] % 3, [lambda v: v * 0, lambda v: v[::-1] * 0, lambda v: jnp.zeros_like(v)], x), lambda x: lax.switch(7, [lambda v: v, lambda v: v[::-1]], x)],

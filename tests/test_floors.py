@@ -19,6 +19,8 @@ PLANTED = {
     "plan": ("causal/pipeline/witness.py", "from .decide import __doc__ as planted"),
     "mathematics": ("causal/model/trace/domain.py", "import torch as planted"),
     "transfer": ("causal/model/trace/transfer/context.py", "from ..registry import Rule as planted"),
+    "jaxprs": ("causal/model/trace/jaxpr/places.py", "import torch as planted"),
+    "tensors": ("causal/model/trace/rules/scans.py", "from ..jaxpr import places as planted"),
     "circles": ("symbolic/exact.py", "from .field import __doc__ as planted"),
 }
 """One forbidden import for every contract of pyproject.toml: the file, and the lines added to it."""

@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..domain import VARIES, Array, Shadow, compress, uniform
 from ..ledger import NOISE
+from .operands import JaxOperand
 
 if TYPE_CHECKING:
+    from ..ledger import Ledger
+    from ..policy import Policy
     from ..transfer.context import Operand
-    from .interpreter import Interpreter
-    from .operands import JaxOperand
+
+
+class Run(Protocol):
+    """The run that an equation is part of (see `interpreter.Interpreter`)."""
+
+    @property
+    def policy(self) -> Policy:
+        """What the program is assumed to be."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was found."""
+        ...
+
+    def operand(self, shadow: Shadow, dtype: Any, compute: Callable[[], Any] | None = None, **made: Any) -> JaxOperand:
+        """A new operand."""
+        ...
+
+    def derived(self, shadow: Shadow, source: JaxOperand, compute: Callable[[], Any] | None = None) -> JaxOperand:
+        """An operand that holds what another one does, in another shape."""
+        ...
+
+    def closed(self, closed: Any, arguments: Sequence[JaxOperand]) -> list[JaxOperand]:
+        """The results of an inner program."""
+        ...
 
 
 class JaxCall:
     """One equation (see `transfer.context.Context`); `shapes` and `dtypes` are those of its results."""
 
-    def __init__(self, run: Interpreter, equation: Any, operands: Sequence[JaxOperand]) -> None:
+    def __init__(self, run: Run, equation: Any, operands: Sequence[JaxOperand]) -> None:
         self.run, self.equation, self.operands = run, equation, list(operands)
         self.name: str = equation.primitive.name
         self.params: Mapping[str, Any] = equation.params
@@ -53,12 +80,12 @@ class JaxCall:
         """Zeros of these operands removed a dependency."""
         self.killed = True
         for operand in operands:
-            self.run.ledger.zeros_of(operand)
+            self.run.ledger.zeros_of(_own(operand))
 
     def values_used(self, *operands: Operand) -> None:
         """The outputs' dependencies rest on what these operands hold, zero or not."""
         for operand in operands:
-            self.run.ledger.values_of(operand)
+            self.run.ledger.values_of(_own(operand))
 
     def masked_zero(self, where: Array, *, constant: float | None = None, alone: bool = False) -> Array:
         """All of the outputs in `where`: no values are computed, so that the condition was not tried."""
@@ -94,3 +121,8 @@ class JaxCall:
     def everything(self) -> list[Shadow]:
         """Results that may depend on all there is."""
         return [uniform(shape, VARIES, 0, self.last) for shape in self.shapes]
+
+
+def _own(operand: Operand) -> JaxOperand:
+    assert isinstance(operand, JaxOperand)  # every operand that a binding hands over came from its call
+    return operand

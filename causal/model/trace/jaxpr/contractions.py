@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..domain import Shadow, reshape, uniform, VARIES, ZERO
+from ..domain import VARIES, ZERO, Shadow, reshape, uniform
 from ..transfer import contractions as transfer
 from ..transfer.elementwise import assemble
 from ..transfer.reductions import whole
@@ -55,8 +55,8 @@ def solve_triangular(call: JaxCall) -> Shadow:
 
 
 @primitive(
-    "cholesky cholesky_update eig eigh hessenberg householder_product lu lu_pivots_to_permutation qr geqrf geqp3 schur "
-    "svd tridiagonal tridiagonal_solve symmetric_product",
+    "cholesky eig eigh hessenberg householder_product lu lu_pivots_to_permutation qr schur svd "
+    "tridiagonal tridiagonal_solve",
     sees_sign=True,
 )
 def decomposed(call: JaxCall) -> list[Shadow]:

@@ -60,8 +60,7 @@ def either(call: JaxCall, choices: Sequence[JaxOperand], steering: Shadow) -> Ja
 def alike(a: State, b: State) -> bool:
     """Whether two states say the same."""
     return all(
-        equal(x.known(), y.known()) and x.signed == y.signed and x.valued == y.valued
-        for x, y in zip(a, b, strict=True)
+        equal(x.known(), y.known()) and x.signed == y.signed and x.valued == y.valued for x, y in zip(a, b, strict=True)
     )
 
 
@@ -130,7 +129,8 @@ def scan(call: JaxCall) -> State:
     """Step by step; a very long one to a fixed point, with its inputs joined."""
     p, run = call.params, call.run
     consts, carries = _counts(p)
-    held, state, rows = call.operands[:consts], call.operands[consts : consts + carries], call.operands[consts + carries :]  # fmt: skip
+    given, after = call.operands, consts + carries
+    held, state, rows = given[:consts], given[consts:after], given[after:]
     length, outputs = p["length"], []
     if length > MOST_STEPS:
         return _long(call, held, state, rows)

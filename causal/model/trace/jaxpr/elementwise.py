@@ -29,9 +29,9 @@ def scalar(operand: JaxOperand) -> JaxOperand | float:
 
 
 @primitive(
-    "eq ne lt le gt ge eq_to le_to lt_to max min not xor shift_left shift_right_logical shift_right_arithmetic clamp "
+    "eq ne lt le gt ge max min not xor shift_left shift_right_logical shift_right_arithmetic clamp "
     "population_count clz real conj is_finite tan cos cosh erfc erf_inv regularized_incomplete_beta igamma igammac "
-    "igamma_grad_a random_gamma_grad bessel_i0e reduce_precision"
+    "igamma_grad_a bessel_i0e reduce_precision"
 )
 @primitive("complex imag")
 @primitive("acos acosh atanh", sees_sign="complex")
@@ -40,7 +40,7 @@ def scalar(operand: JaxOperand) -> JaxOperand | float:
 @primitive("pow", sees_sign="complex", divides=0)
 @primitive("digamma lgamma polygamma zeta", divides=0)
 @primitive("rem", divides=1)
-@primitive("atan2 nextafter copysign bitcast_convert_type", sees_sign=True)
+@primitive("atan2 nextafter bitcast_convert_type", sees_sign=True)
 def generic(call: JaxCall) -> Any:
     """f(x, y, …) element by element."""
     if call.name == "bitcast_convert_type" and call.operands[0].shape != call.shape:
@@ -87,7 +87,7 @@ def exponential(call: JaxCall) -> Shadow:
     return transfer.exponential(call, call.operands[0].known())
 
 
-@primitive("add add_any add_jaxvals")
+@primitive("add add_any")
 def add(call: JaxCall) -> Shadow:
     """a + b."""
     a, b = call.operands
@@ -105,7 +105,8 @@ def subtract(call: JaxCall) -> Shadow:
 @primitive("mul")
 def multiply(call: JaxCall) -> Shadow:
     """a · b."""
-    return transfer.product(call, *(scalar(o) for o in call.operands), call.shape)
+    a, b = call.operands
+    return transfer.product(call, scalar(a), scalar(b), call.shape)
 
 
 @primitive("div", divides=1)
@@ -120,7 +121,8 @@ def divide(call: JaxCall) -> Shadow:
 @primitive("and")
 def conjunction(call: JaxCall) -> Shadow:
     """a and b."""
-    return transfer.conjunction(call, *call.operands, call.shape)
+    a, b = call.operands
+    return transfer.conjunction(call, a, b, call.shape)
 
 
 @primitive("or")
@@ -152,7 +154,7 @@ def convert(call: JaxCall) -> Shadow:
     return result
 
 
-@primitive("stop_gradient copy copy_p optimization_barrier sharding_constraint name reshard pvary", moves=True)
+@primitive("stop_gradient copy copy_p optimization_barrier sharding_constraint name", moves=True)
 def same(call: JaxCall) -> list[Shadow]:
     """The operands as they are."""
     return [o.shadow for o in call.operands]

@@ -49,9 +49,7 @@ class Recording:
     def kept(self) -> tuple[str, ...]:
         """The arrays that the program closes over, by their types: nobody says whether they are parameters."""
         return tuple(
-            v.aval.str_short()
-            for v in self.program.jaxpr.constvars
-            if v.aval.shape and sort_of(v.aval.dtype) != WHOLE
+            v.aval.str_short() for v in self.program.jaxpr.constvars if v.aval.shape and sort_of(v.aval.dtype) != WHOLE
         )
 
 

@@ -12,13 +12,13 @@ from ..domain import FIXED, VARIES, ZERO, Shadow, join_all, uniform
 from . import contractions, control, convolution, elementwise, indexing, movement, random, reductions  # noqa: F401
 from .calls import JaxCall
 from .operands import COMPLEX, NOBODY, JaxOperand, sort_of
-from .places import Places
 from .registry import BINDINGS, Binding
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
     from ..policy import Policy
     from ..provenance import Graph
+    from .places import Places
 
 BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # where an equation that only calls keeps what it calls
 CALLS = {
@@ -64,13 +64,12 @@ class Interpreter:
 
     def run(self, jaxpr: Any, consts: Sequence[JaxOperand], arguments: Sequence[JaxOperand]) -> list[JaxOperand]:
         """The results of a jaxpr."""
-        held: dict[Any, JaxOperand] = {}
+        names = (*jaxpr.constvars, *jaxpr.invars)
+        held: dict[Any, JaxOperand] = dict(zip(names, (*consts, *arguments), strict=True))
 
         def read(v: Any) -> JaxOperand:
             return self.constant(v.val, v.aval) if isinstance(v, Literal) else held[v]
 
-        for v, operand in zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *arguments), strict=True):
-            held[v] = operand
         for equation in jaxpr.eqns:
             results = self.equation(equation, [read(v) for v in equation.invars])
             held.update(zip(equation.outvars, results, strict=True))
@@ -113,8 +112,12 @@ class Interpreter:
             return found if call.equation.primitive.multiple_results else [found]
 
         made = self._made_of(call, BINDINGS.get(call.name))
+
+        def one(i: int) -> Callable[[], Any]:
+            return lambda: values()[i]
+
         pairs = enumerate(zip(call.shapes, call.dtypes, strict=True))
-        return [self.operand(uniform(s, FIXED), d, lambda i=i: values()[i], **made) for i, (s, d) in pairs]
+        return [self.operand(uniform(shape, FIXED), dtype, one(i), **made) for i, (shape, dtype) in pairs]
 
     def _ruled(self, call: JaxCall, binding: Binding | None) -> list[JaxOperand]:
         """The results by the primitive's rule."""
@@ -175,8 +178,6 @@ class Interpreter:
 def _is_reference(v: Any) -> bool:
     """Whether it is memory that may be written, and not an array."""
     return "Ref" in type(getattr(v, "aval", None)).__name__
-
-
 
 
 def _is_whole(equation: Any) -> bool:

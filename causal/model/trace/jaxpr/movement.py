@@ -45,7 +45,7 @@ def broadcast(call: JaxCall) -> Shadow:
     return each(call.operands[0].shadow, shape, wide)
 
 
-@primitive("reshape expand_dims squeeze", moves=True)
+@primitive("reshape squeeze", moves=True)
 def reshaped(call: JaxCall) -> Shadow:
     """The elements in row-major order in another shape."""
     x = call.operands[0].shadow

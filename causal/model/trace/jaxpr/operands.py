@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jax import dtypes
+from jax import numpy as jnp
 
 from ..domain import BIG, BIG_MASK, FIXED, NEGINF, PLAIN, VARIES, ZERO, Array, Shadow, compress
 
@@ -20,9 +20,9 @@ NOBODY: Names = frozenset()
 
 def sort_of(dtype: Any) -> str:
     """What a number format holds: "real", "complex", or "whole" numbers (truth values and random keys among them)."""
-    if dtypes.issubdtype(dtype, np.complexfloating):
+    if jnp.issubdtype(dtype, np.complexfloating):
         return COMPLEX
-    return REAL if dtypes.issubdtype(dtype, np.floating) else WHOLE
+    return REAL if jnp.issubdtype(dtype, np.floating) else WHOLE
 
 
 class JaxOperand:
@@ -32,7 +32,9 @@ class JaxOperand:
     its zeros, and its other constants, were made of; `signed`: a known zero in it may be −0 or +0.
     """
 
-    __slots__ = ("_compute", "_ledger", "_number", "dtype", "finite_masks", "shadow", "shape", "signed", "sources", "valued")  # fmt: skip
+    __slots__ = (
+        "_compute", "_ledger", "_number", "dtype", "finite_masks", "shadow", "shape", "signed", "sources", "valued",
+    )  # fmt: skip
 
     def __init__(
         self,

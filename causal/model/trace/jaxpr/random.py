@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @primitive(
     "random_bits random_wrap random_unwrap random_seed random_split random_fold_in random_clone random_gamma "
-    "threefry2x32 rng_bit_generator rng_uniform",
+    "threefry2x32 rng_bit_generator",
     draws=True,
 )
 def drawn(call: JaxCall) -> list[Shadow]:
@@ -23,7 +23,7 @@ def drawn(call: JaxCall) -> list[Shadow]:
     return [uniform(shape, VARIES, lo, hi) for shape in call.shapes]
 
 
-@primitive("iota axis_index create_token after_all empty empty2")
+@primitive("iota")
 def fresh(call: JaxCall) -> list[Shadow]:
     """What depends on nothing; as constants they are computed."""
     return [uniform(shape, VARIES) for shape in call.shapes]

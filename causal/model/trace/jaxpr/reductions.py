@@ -81,7 +81,7 @@ def running_sum(call: JaxCall) -> Shadow:
 # -- windows ------------------------------------------------------------------------------------------------------
 
 
-@primitive("reduce_window_sum reduce_window_max reduce_window_min reduce_window reduce_precision_window")
+@primitive("reduce_window_sum reduce_window_max reduce_window_min reduce_window")
 def windowed(call: JaxCall) -> Any:
     """What a window over every axis holds."""
     p = call.params
@@ -120,7 +120,7 @@ def spread(a: Array, axis: int, size: int, step: int, empty: int) -> tuple[Array
     return wide, length
 
 
-@primitive("select_and_gather_add select_and_scatter_add select_and_scatter")
+@primitive("select_and_gather_add select_and_scatter_add")
 def picked(call: JaxCall) -> list[Shadow]:
     """What a window's largest element picks, in any of them."""
     return [transfer.whole(shape, (o.shadow for o in call.operands)) for shape in call.shapes]

@@ -14,8 +14,9 @@ class Binding:
     """A primitive's rule with what is known of it beside the shadows of its results.
 
     `sees_sign`: its results tell +0 from −0, at least for complex numbers on a branch cut ("complex"). `divides`: the
-    operand (a function of the call, where its parameters tell) of which a zero of either sign makes it infinite. `moves`: its results are elements of its operands. `draws`:
-    random numbers, even where its operands are constants. `whole`: the rule gives operands, as those of loops do.
+    operand (a function of the call, where its parameters tell) of which a zero of either sign makes it infinite.
+    `moves`: its results are elements of its operands. `draws`: its results are not to be computed, even where its
+    operands are constants, as random numbers. `whole`: the rule gives operands, as those of loops do.
     """
 
     rule: Rule
