@@ -12,6 +12,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -20,7 +21,7 @@ Array = np.ndarray
 Where = tuple[slice, ...]
 
 LARGE = 1 << 19  # elements from which a result is put off
-BLOCK = 1 << 16  # elements that are computed at a time: they stay in the processor's cache
+BLOCK = 1 << 17  # elements that are computed at a time: they stay in the processor's cache
 MOST_STEPS = 100  # functions in a row that are put off
 WORTH_A_TABLE = 8  # functions in a row that take longer than to look their result up
 MOST_BYTES = 4  # for each element, that the arrays which they are applied to may take
@@ -43,10 +44,15 @@ def late(function: Callable[..., Any], *operands: Any) -> Array:
 
 
 def held(array: Array) -> Array:
-    """The array, computed now, in a form whose functions are put off where it is large."""
+    """The array, computed now, in a form whose functions are put off where it is large. Equal ones are kept once."""
     if array.size < LARGE or (isinstance(array, Deferred) and array.function is None):
         return array
-    return cast("Array", Deferred(array.shape, None, (np.asarray(array),)))
+    new = Deferred(array.shape, None, (np.asarray(array),))
+    for known in list(KEPT.values()):
+        if known.shape == new.shape and known.dtype == new.dtype and bool((known == new).all()):
+            return cast("Array", known)
+    KEPT[id(new)] = new
+    return cast("Array", new)
 
 
 class Deferred(NDArrayOperatorsMixin):
@@ -56,7 +62,7 @@ class Deferred(NDArrayOperatorsMixin):
     a table of 256 results, whatever the function takes.
     """
 
-    __slots__ = ("_table", "byte", "dtype", "function", "name", "operands", "shape", "steps")
+    __slots__ = ("__weakref__", "_byte", "_table", "answers", "dtype", "function", "name", "operands", "shape", "steps")
 
     def __init__(self, shape: Sequence[int], function: Callable[..., Any] | None, operands: Sequence[Any]) -> None:
         self.shape, self.function = tuple(shape), function
@@ -64,14 +70,20 @@ class Deferred(NDArrayOperatorsMixin):
         samples = (np.empty(0, o.dtype) if _is_array(o) else o for o in self.operands)
         self.dtype: np.dtype[Any] = next(iter(samples)).dtype if function is None else function(*samples).dtype
         self.name: Any = None  # what `sharing` calls it
-        self.steps, self.byte, self._table = 0, cast("Deferred | None", None), cast("Array | None", None)
+        self.steps, self._byte, self._table = 0, cast("Deferred | None", None), cast("Array | None", None)
+        self.answers: dict[tuple[np.ufunc, bytes], Any] = {}
         if function is not None and self._is_long():
             self.function, self.operands = None, (np.asarray(self),)
-        self.byte = self._one_byte()
+        self._byte = None if self.function is None else self._one_byte()
+
+    @property
+    def byte(self) -> Deferred | None:
+        """See above; an array of bytes itself is its own."""
+        if self.function is None:  # not kept: an object that holds itself is given back late
+            return self if self.dtype.itemsize == 1 and self.operands[0].shape == self.shape else None
+        return self._byte
 
     def _one_byte(self) -> Deferred | None:
-        if self.function is None:
-            return self if self.dtype.itemsize == 1 and self.operands[0].shape == self.shape else None
         large = [o for o in self.operands if _is_array(o) and o.size > 1]
         found = {id(b): b for b in (o.byte if isinstance(o, Deferred) else None for o in large)}
         one = next(iter(found.values())) if len(found) == 1 else None
@@ -142,7 +154,19 @@ class Deferred(NDArrayOperatorsMixin):
         return whole.copy() if copy and self.function is None else whole
 
     def _reduced(self, ufunc: np.ufunc, axis: Any = 0, keepdims: bool = False, **options: Any) -> Any:
-        axes = range(self.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+        if axis is None and self.byte is not None and ufunc in ABSORBING and not keepdims:
+            return self.byte.answer(ufunc, self.table(), self)
+        return self._reduced_over(ufunc, range(self.ndim) if axis is None else axis, keepdims, **options)
+
+    def answer(self, ufunc: np.ufunc, table: Array, of: Deferred) -> Any:
+        """Whether any or all of what follows from these bytes by the table is true; it is asked again and again."""
+        question = ufunc, table.tobytes()
+        if question not in self.answers:
+            self.answers[question] = of._reduced_over(ufunc, range(of.ndim))
+        return self.answers[question]
+
+    def _reduced_over(self, ufunc: np.ufunc, axis: Any, keepdims: bool = False, **options: Any) -> Any:
+        axes = [axis] if isinstance(axis, int) else axis
         axes = tuple(operator.index(a) % self.ndim for a in axes)
         result: Array | None = None
         for where in blocks(self.shape):
@@ -257,6 +281,9 @@ class Deferred(NDArrayOperatorsMixin):
 
     def _broadcast(self, shape: tuple[int, ...]) -> Deferred:
         return self if shape == self.shape else Deferred(shape, self.function, self.operands)
+
+
+KEPT: WeakValueDictionary[int, Deferred] = WeakValueDictionary()  # what was computed whole, and is in use
 
 
 def blocks(shape: Sequence[int]) -> Iterator[Where]:

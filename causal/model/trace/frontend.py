@@ -106,7 +106,9 @@ def run(
         if isinstance(kernels, Shapes):
             stack.callback(kernels.twins.put_back)
             stack.enter_context(Disguise(exits, kernels))
-        stack.enter_context(Tracer(ledger, shadows, exits, kernels, policy.rules, flow))
+        tracer = Tracer(ledger, shadows, exits, kernels, policy.rules, flow)
+        stack.callback(tracer.sharing.forget)
+        stack.enter_context(tracer)
         try:
             value = subject.model(*args, **kwargs)
         finally:

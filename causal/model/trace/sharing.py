@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -79,7 +79,7 @@ class Sharing:
         """Start anew: where layers are not alike, what was found is of no use to the next."""
         self.known: dict[Hashable, Step | list[Shadow]] = {}
         self.names = Names()
-        self.large: list[Deferred] = []
+        self.large: dict[int, Deferred] = {}
 
     def results(self, call: TorchCall) -> list[Shadow]:
         """What the call's rule finds."""
@@ -95,20 +95,10 @@ class Sharing:
             found = found.after.get(self.names.of(found.question.put(call)))
         if found is None:
             asked = AskedCall(call, before, self.names)
-            found = [self._with_known_arrays(s) for s in as_list(rule(asked))]
+            found = as_list(rule(asked))
+            asked.let_go()
             self._keep(key, asked.steps, found)
         return list(found)
-
-    def _with_known_arrays(self, shadow: Shadow) -> Shadow:
-        """The shadow, of large arrays that are there already where equal ones are."""
-        kind = shadow.kind
-        if not isinstance(kind, Deferred):
-            return shadow
-        for array in self.large:
-            if array is kind or (array.shape == kind.shape and bool((array == kind).all())):
-                return shadow if array is kind else Shadow(shadow.shape, shadow.lo, shadow.hi, cast("Array", array))
-        self.large.append(kind)
-        return shadow
 
     def _keep(self, key: Hashable, steps: Iterable[tuple[Question, Hashable]], results: list[Shadow]) -> None:
         after = self.known
@@ -118,7 +108,8 @@ class Sharing:
             assert step.question[:2] == question[:2]
             after, key = step.after, answer
         after[key] = results
-        if sum(array.size for array in self.large) > KEPT:  # of one byte each
+        self.large |= {id(k): k for k in (s.kind for s in results) if isinstance(k, Deferred)}
+        if sum(kind.size for kind in self.large.values()) > KEPT:  # of one byte each
             self.forget()
 
     def _key(self, call: TorchCall, rule: Callable[..., Any]) -> Hashable:
@@ -230,6 +221,10 @@ class AskedCall:
     def operands(self) -> list[AskedOperand]:
         """As the call's."""
         return [self._own[id(o)] for o in self._call.operands()]
+
+    def let_go(self) -> None:
+        """The operands hold the call and the call holds them: what they take is given back at once."""
+        self._own.clear()
 
     def ask(self, question: Question) -> Any:
         """Put the question, and keep the answer's name."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -159,3 +161,21 @@ def test_a_program_has_the_same_shadows_either_way(seed, tiny):
     assert [r for r in put_off.reads if r.source != "draws"] == [r for r in at_once.reads if r.source != "draws"]
     assert put_off.conditions == at_once.conditions
     assert put_off.starved == at_once.starved
+
+
+def test_equal_arrays_are_kept_once_and_given_back_at_once(tiny):
+    a, b, other = (held(np.array(v, np.uint8)) for v in ([1, 2, 3], [1, 2, 3], [1, 2, 4]))
+    assert a is b
+    assert a is not other
+    assert held(np.array([1, 2, 3], np.int8)) is not a
+    gone = weakref.ref(held(np.array([7, 8, 9], np.uint8)))
+    assert gone() is None  # without the help of a garbage collection
+
+
+def test_what_was_asked_of_bytes_is_known(tiny, monkeypatch):
+    kind = held(np.array([[0, 5], [5, 5]], np.uint8))
+    assert (kind == 5).any()
+    assert not (kind == 5).all()
+    monkeypatch.setattr(Deferred, "part", None)
+    assert (kind > 4).any()
+    assert not (kind > 4).all()
