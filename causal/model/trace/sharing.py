@@ -79,7 +79,7 @@ class Sharing:
         """Start anew: where layers are not alike, what was found is of no use to the next."""
         self.known: dict[Hashable, Step | list[Shadow]] = {}
         self.names = Names()
-        self.large: dict[int, Deferred] = {}
+        self.large: dict[int, Array] = {}
 
     def results(self, call: TorchCall) -> list[Shadow]:
         """What the call's rule finds."""
