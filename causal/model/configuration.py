@@ -45,7 +45,7 @@ class Described(NamedTuple):
 
 
 def from_configuration(model_class: Any, configuration: str | os.PathLike[str]) -> Described:
-    """The model that a configuration of `transformers` describes, its parameters without values (`parameters_on_meta`).
+    """The model that a configuration of `transformers` describes, without the values that a checkpoint would bring.
 
     `model_class` is a class of `transformers` that takes tokens, such as `LlamaForCausalLM` or `AutoModelForCausalLM`;
     `configuration` the path of a JSON file (`config.json`), or a type that transformers knows, such as "llama", with
@@ -175,7 +175,21 @@ def _built(model_class: Any, config: Any) -> Any:
         part.use_cache = False
     build = getattr(model_class, "from_config", None) or model_class._from_config  # what the first calls as well
     with parameters_on_meta():
-        return build(config).eval()
+        return _to_be_filled(build(config).eval())
+
+
+def _to_be_filled(model: Any) -> Any:
+    """The model, its buffers without values where a checkpoint brings them.
+
+    Those are buffers that are stored and hold one number throughout, as for the correction of a router; one with a
+    pattern is a mask or a decay that the class computes.
+    """
+    stored = model.state_dict()
+    for path, module in model.named_modules():
+        for name, buffer in list(module.named_buffers(recurse=False)):
+            if f"{path}.{name}".lstrip(".") in stored and bool((buffer == buffer.reshape(-1)[:1]).all()):
+                setattr(module, name, buffer.to("meta"))
+    return model
 
 
 def _tokens(model: Any, name: str, configuration: Any) -> int:

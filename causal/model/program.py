@@ -108,6 +108,7 @@ class Program:
         outlives it would be taken for a constant by any other run.
         """
         from .trace.frontend import traced
+        from .trace.ledger import NoValues
         from .trace.policy import Policy
 
         strangers = Strangers(self.modules, mode)
@@ -119,9 +120,12 @@ class Program:
                 yield
 
         try:
-            trace = traced(self.subject, Policy(rules=tuple(rules), values=values), prepared)
+            policy = Policy(rules=tuple(rules), values=values)
+            trace = traced(self.subject, policy, prepared, has_values=self.has_values)
         except (KeyboardInterrupt, MemoryError):
             raise
+        except NoValues as stopped:
+            return str(stopped), strangers.met
         except Exception as error:
             said = " ".join(str(error).split())[:200]
             return f"{type(error).__name__}: {said}", strangers.met

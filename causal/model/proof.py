@@ -130,7 +130,7 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
     def ranked(ranks: np.ndarray) -> Trace:
         if same_policy and not why and np.array_equal(ranks, np.arange(program.n)):
             return first
-        return traced(program.subject, policy, prepared, ranks, why=why)
+        return traced(program.subject, policy, prepared, ranks, why=why, has_values=program.has_values)
 
     @contextmanager
     def prepared(values: bool) -> Iterator[None]:

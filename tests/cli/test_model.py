@@ -42,6 +42,21 @@ def routed():
     return (lambda x: x * 2 if bool(x[0, -1, 0] > 100) else x), torch.randn(1, 8, 4)
 
 
+def on_meta():
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mask", torch.full((8, 8), -torch.inf).triu(1))
+
+        def forward(self, x):
+            y = self.layer(x)
+            return (y @ y.mT + self.mask).softmax(-1) @ y
+
+    with torch.device("meta"):
+        return Masked(), torch.zeros(1, 8, 4)
+
+
 def wrong():
     return gru
 
@@ -211,3 +226,22 @@ def test_a_configuration_that_does_not_fit_is_told_in_one_sentence(attnproof, fo
     need("transformers")
     (folder / "code.json").write_text('{"model_type": "llama", "auto_map": {"AutoModel": "code.Model"}}')
     test_errors_are_one_sentence(attnproof, words, sentence)
+
+
+TINY = {"model_type": "llama", "vocab_size": 50, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+
+
+def test_what_a_configuration_describes_is_proved_without_weights(attnproof, folder):
+    need("transformers")
+    (folder / "config.json").write_text(json.dumps(TINY | {"num_attention_heads": 4}))
+    words = ("model", LLAMA, "--config", "config.json", "--n", "6,8", "--format", "json")
+    code, out, err = attnproof(*words)
+    found = json.loads(out)
+    assert (code, found["status"], [r["n"] for r in found["details"]["runs"]]) == (0, "PROVED", [6, 8]), err
+    assert attnproof(*words, "--boundary", "strict")[0] == 3  # no leak is looked for in what has no values
+
+
+def test_a_factory_that_makes_its_model_on_meta_is_proved_with_the_numbers_of_its_buffers(attnproof):
+    code, out, _ = attnproof("model", "my_models:on_meta")
+    assert code == 0
+    assert out.startswith("PROVED: Masked over 8 positions")

@@ -217,7 +217,8 @@ class Disguise(TorchFunctionMode):
         """Causal by its flag alone, it is the fused kernel's, which has a rule of its own."""
         given = dict(zip(("attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa"), rest, strict=False)) | keywords
         plain = given.get("is_causal") and given.get("attn_mask") is None and not given.get("dropout_p")
-        heads = query.dim() == 4 == key.dim() and key.shape[1] and query.shape[1] % key.shape[1] == 0
+        square = query.shape[-1:] == value.shape[-1:]  # no kernel is fused for values of another width
+        heads = query.dim() == 4 == key.dim() and square and key.shape[1] and query.shape[1] % key.shape[1] == 0
         if (
             plain
             and heads

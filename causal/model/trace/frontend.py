@@ -42,7 +42,7 @@ from .disguise import Disguise
 from .escapes import Constructors, eager, watched
 from .exits import Exits
 from .kernels import Kernels, Shapes, warmed
-from .ledger import Ledger, ValueNeeded
+from .ledger import Ledger, NoValues, ValueNeeded
 from .rules.attention import KERNELS
 from .shadows import Shadows
 from .tracer import Tracer
@@ -149,11 +149,13 @@ def traced(
     ranks: Any = None,
     flow: Graph | None = None,
     why: str = "",
+    has_values: bool = True,
 ) -> Trace:
     """One run without values, or, where that needs one, another with them; `with_values` says why.
 
     `prepared(values)` is entered for each of them, and puts back what the run leaves in the model. Where it is said
-    beforehand `why` values are needed, there is no run without.
+    beforehand `why` values are needed, there is no run without. Raises NoValues where the model or its inputs have
+    none.
     """
     why = why or (ASKED if policy.values else "")
     if why:
@@ -168,6 +170,8 @@ def traced(
         raise
     except Exception as error:  # what a program raises of tensors without data says nothing
         why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    if not has_values:
+        raise NoValues(why)
     with prepared(True):
         return replace(run(subject, policy, ranks, flow), with_values=why)
 

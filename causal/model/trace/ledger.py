@@ -49,6 +49,10 @@ class ValueNeeded(BaseException):
     """
 
 
+class NoValues(Exception):
+    """A run without values stopped, and there are none for another."""
+
+
 class Ledger:
     """The entries of one run, each kind under its first place in the program.
 

@@ -11,7 +11,7 @@ from needs import need
 torch = need("torch")
 transformers = need("transformers")
 
-from attnproof.causal.model import ModelError, from_configuration
+from attnproof.causal.model import ModelError, check_model, from_configuration
 from transformers import LlamaForCausalLM
 
 TINY = {
@@ -128,3 +128,63 @@ def test_experts_are_applied_token_by_token_unless_the_file_says_otherwise(writt
     entries = TINY | {"model_type": "mixtral", "num_local_experts": 2} | said
     model = from_configuration(transformers.MixtralForCausalLM, written(entries)).model
     assert model.get_experts_implementation()[""] == used
+
+
+MIXED = {"model_type": "mixtral", "num_local_experts": 2}
+LATENT = {"model_type": "deepseek_v3", "n_routed_experts": 4, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 2}
+LATENT |= {"moe_intermediate_size": 8, "q_lora_rank": 8, "kv_lora_rank": 8, "first_k_dense_replace": 1}
+LATENT |= {"qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 6, "num_key_value_heads": 4}
+
+
+def test_buffers_that_a_checkpoint_fills_have_no_values_and_those_that_a_class_computes_do(written):
+    model = from_configuration(transformers.DeepseekV3ForCausalLM, written(TINY | LATENT)).model
+    on_meta = {name.rpartition(".")[2] for name, b in model.named_buffers() if b.is_meta}
+    held = {name.rpartition(".")[2] for name, b in model.named_buffers() if not b.is_meta}
+    assert on_meta == {"e_score_correction_bias"}
+    assert "inv_freq" in held
+    entries = {k: v for k, v in TINY.items() if k in ("vocab_size", "hidden_size")} | {"model_type": "gpt_neo"}
+    entries |= {"num_layers": 1, "num_heads": 4, "attention_types": [[["global"], 1]]}
+    assert not any(
+        b.is_meta for b in from_configuration(transformers.GPTNeoForCausalLM, written(entries)).model.buffers()
+    )
+
+
+def checked(model_class, path, n=12):
+    model, make_input, vocabulary = from_configuration(model_class, path)
+    return check_model(model, lengths=[n], make_input=make_input, vocabulary=vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("model_class", "entries"),
+    [
+        (LlamaForCausalLM, LLAMA),
+        (LlamaForCausalLM, LLAMA | {"dtype": "bfloat16"}),
+        (transformers.MixtralForCausalLM, TINY | MIXED),
+        (transformers.DeepseekV3ForCausalLM, TINY | LATENT),  # whose values are narrower than its queries
+    ],
+    ids=["llama", "half precision", "experts", "latent attention"],
+)
+def test_what_a_configuration_describes_is_proved_and_nothing_is_run(written, model_class, entries):
+    verdict = checked(model_class, written(entries))
+    assert verdict.status.name == "PROVED"
+    assert "it ran the program without values" in verdict.evidence[0].detail
+    assert "was not run on any values" in verdict.evidence[1].detail
+
+
+def test_an_explicit_mask_is_a_condition(written):
+    verdict = checked(LlamaForCausalLM, written(LLAMA | {"attn_implementation": "eager"}))
+    assert verdict.status.name == "PROVED_IF"
+
+
+def test_what_looks_ahead_is_left_open_with_the_operation_where_it_does(written):
+    entries = {k: v for k, v in TINY.items() if k != "num_key_value_heads"} | {"model_type": "bert"}
+    verdict = checked(transformers.BertModel, written(entries))
+    assert verdict.status.name == "UNDECIDED"
+    assert verdict.details["blame"]["entry"]["operation"] == "aten._safe_softmax"
+
+
+def test_more_positions_than_a_table_has_are_refused_in_one_sentence(written):
+    entries = {"model_type": "gpt2", "vocab_size": 50, "n_embd": 32, "n_layer": 1, "n_head": 4, "n_positions": 8}
+    assert checked(transformers.GPT2LMHeadModel, written(entries), 8).status.name == "PROVED"
+    with pytest.raises(ModelError, match=r"stopped \(IndexError: index 8 is out of range for 8 places\)"):
+        checked(transformers.GPT2LMHeadModel, written(entries), 9)
