@@ -15,7 +15,14 @@ from needs import need
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [
     DOCS / f"{name}.md"
-    for name in ("check-a-projection", "check-a-model", "check-a-pipeline", "pick-a-design", "in-ci")
+    for name in (
+        "check-a-projection",
+        "check-a-model",
+        "check-a-pipeline",
+        "pick-a-design",
+        "in-ci",
+        "prove-a-configuration",
+    )
 ]
 if not DOCS.is_dir():
     pytest.skip("docs is not part of this installation", allow_module_level=True)
@@ -26,9 +33,9 @@ def blocks(page, language):
 
 
 def test_python_blocks_run_and_say_what_the_page_says(capsys):
-    for module in ("torch", "pandas", "z3", "cvc5"):
+    for module in ("torch", "pandas", "z3", "cvc5", "transformers"):
         need(module)
-    for page in PAGES[:4]:
+    for page in (*PAGES[:4], PAGES[5]):
         names: dict[str, object] = {}
         assert blocks(page, "python"), page
         for block in blocks(page, "python"):
