@@ -8,6 +8,7 @@ is off, because a traced value cannot raise.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -30,12 +31,13 @@ def read(shapes: Mapping[str, str], *, open_below: Sequence[str] = (), **arrays:
     """The namespace of the arrays and the arrays themselves, checked, in one floating-point dtype.
 
     `shapes` gives the last axes by name, `{"B": "m r", "F": "r n"}`; equal names are equal sizes, `r` is at most `n`,
-    and leading axes (batch, heads) broadcast. None stays None. Half precision is widened (exactly) to float32, mixed
-    precisions to the widest. Names in `open_below` may hold −∞ (additive masks).
+    and leading axes (batch, heads) broadcast. None stays None. Half precision is widened (exactly) to float32, whole
+    numbers to the library's widest float, mixed precisions to the widest. Names in `open_below` may hold −∞ (additive
+    masks).
 
     Raises TypeError for something that is no array, for mixed libraries, and for a dtype that is not real floating
-    point; ValueError for mixed devices, wrong shapes, empty axes, r > n and entries that are not finite. Each names
-    the argument and both shapes.
+    point; ValueError for mixed devices, wrong shapes, empty axes, r > n, entries that are not finite and whole numbers
+    that no float holds exactly. Each names the argument and both shapes.
 
     >>> import numpy as np
     >>> xp, (B, F) = read({"B": "m r", "F": "r n"}, B=np.ones((4, 2)), F=np.ones((2, 4)))
@@ -265,11 +267,29 @@ def _floating(xp: Any, name: str, x: ArrayLike) -> ArrayLike:
     kind = getattr(x.dtype, "name", None) or str(x.dtype).rsplit(".", 1)[-1]
     if kind in HALF:
         return x.float() if compat.is_torch_array(x) else xp.astype(x, xp.float32)
+    if kind.startswith(("int", "uint")):
+        return _whole(xp, name, x)
     if kind not in ("float32", "float64"):
         raise TypeError(
             f"{name} of shape {_shape(x)} has dtype {kind} where real floating point is needed; pass float32 or float64"
         )
     return x
+
+
+def _whole(xp: Any, name: str, x: ArrayLike) -> ArrayLike:
+    """Integers as the widest floats that the library has, each exactly; on Dask checked in its tasks."""
+    if compat.is_dask_array(x):
+        lazy: Any = x
+        return lazy.map_blocks(partial(_whole, np, name), dtype=np.float64, meta=np.empty((0,) * x.ndim))
+    wide = xp.float64
+    if compat.is_jax_array(x):
+        wide = sys.modules["jax"].dtypes.canonicalize_dtype(wide)  # float32 unless 64 bits are enabled
+    floats = xp.astype(x, wide)
+    most = round(2 / float(xp.finfo(floats.dtype).eps))
+    if has_values(x) and math.prod(x.shape) and float(xp.max(xp.abs(floats))) >= most:
+        problem = f"has integers of {most} or more, which {str(floats.dtype).rsplit('.', 1)[-1]} rounds"
+        raise ValueError(f"{name} of shape {_shape(x)} {problem}; pass fewer bits")
+    return floats
 
 
 def _finite(xp: Any, name: str, x: ArrayLike, open_below: bool) -> ArrayLike:

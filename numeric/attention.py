@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import array_api_compat as compat
+import numpy as np
 
 from . import blocks
 from .arrays import LEAST_ROWS, read, rows_per_block
 from .arrays import blocks as slices
+from .range import refuse_overflow
 
 if TYPE_CHECKING:
     from ..aliases import ArrayLike
@@ -29,20 +31,25 @@ def softmax(scores: ArrayLike) -> ArrayLike:
     """
     xp = compat.array_namespace(scores)
     top = xp.max(scores, axis=-1, keepdims=True)
-    weights = xp.exp(scores - xp.where(xp.isfinite(top), top, xp.zeros_like(top)))
+    with np.errstate(over="ignore"):  # a score that lies a whole range of floats below the largest has weight 0
+        weights = xp.exp(scores - xp.where(xp.isfinite(top), top, xp.zeros_like(top)))
     total = xp.sum(weights, axis=-1, keepdims=True)
     return weights / xp.where(total == 0, xp.ones_like(total), total)
 
 
 def scores(Q: ArrayLike, K: ArrayLike) -> ArrayLike:
-    """The scaled scores `Q Kᵀ / √d`, shapes (…, m, d) and (…, n, d) to (…, m, n). Entries are not checked.
+    """The scaled scores `Q Kᵀ / √d`, shapes (…, m, d) and (…, n, d) to (…, m, n). Entries are not checked, the scores
+    are: ValueError where one overflows.
 
     >>> import numpy as np
     >>> scores(np.ones((1, 4)), np.ones((2, 4))).tolist()
     [[2.0, 2.0]]
     """
     xp = compat.array_namespace(Q, K)
-    return xp.matmul(Q * (1 / math.sqrt(Q.shape[-1])), xp.matrix_transpose(K))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = xp.matmul(Q * (1 / math.sqrt(Q.shape[-1])), xp.matrix_transpose(K))
+    refuse_overflow([found], "a score q · k / √d", "scale the queries, the keys or the projection of the keys down")
+    return found
 
 
 def slot_weights(Q: ArrayLike, K: ArrayLike, E: ArrayLike, bias: ArrayLike = None) -> ArrayLike:
@@ -64,7 +71,9 @@ def slot_weights(Q: ArrayLike, K: ArrayLike, E: ArrayLike, bias: ArrayLike = Non
 def weights_of_read(Q: ArrayLike, K: ArrayLike, E: ArrayLike, bias: ArrayLike) -> ArrayLike:
     """`slot_weights` of arrays that `arrays.read` has already read and made to agree."""
     xp = compat.array_namespace(Q)
-    s = scores(Q, xp.matmul(E, K))
+    with np.errstate(over="ignore", invalid="ignore"):
+        keys = xp.matmul(E, K)
+    s = scores(Q, keys)
     return softmax(s if bias is None else s + bias)
 
 
@@ -82,8 +91,17 @@ def compressed_attention(
     >>> float(compressed_attention(np.ones((1, 1)), K, 10 * K, half, half)[0, 0].round(4))
     27.2636
     """
-    xp, (Q, K, V, E, F, bias) = read(SHAPES, Q=Q, K=K, V=V, E=E, F=F, bias=bias, open_below=("bias",))
-    return xp.matmul(weights_of_read(Q, K, E, bias), xp.matmul(F, V))
+    _, (Q, K, V, E, F, bias) = read(SHAPES, Q=Q, K=K, V=V, E=E, F=F, bias=bias, open_below=("bias",))
+    return mixed(weights_of_read(Q, K, E, bias), F, V)
+
+
+def mixed(weights: ArrayLike, F: ArrayLike, V: ArrayLike) -> ArrayLike:
+    """B F V; ValueError where it overflows."""
+    xp = compat.array_namespace(weights, F, V)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = xp.matmul(weights, xp.matmul(F, V))
+    refuse_overflow([found], "an output of B F V", "scale the values or their projection down")
+    return found
 
 
 def full_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike) -> ArrayLike:

@@ -12,7 +12,7 @@ from flint import arb, arb_mat, fmpq_mat
 from ..symbolic.precision import precision
 from . import blocks
 from .arrays import has_leading, over_leading, read
-from .attention import SHAPES, broadcast_lead, weight_blocks, weights_of_read
+from .attention import SHAPES, broadcast_lead, mixed, weight_blocks, weights_of_read
 from .enclosure import ball_scores, ball_softmax, exact_bias
 from .exact import exact_matrix
 from .spectrum import norm
@@ -128,8 +128,8 @@ def compression_error(
     >>> float(compression_error(np.ones((1, 1)), K, 10 * K, half, half).largest.round(4))
     1.5115
     """
-    xp, (Q, K, V, E, F, bias) = read(SHAPES, Q=Q, K=K, V=V, E=E, F=F, bias=bias, open_below=("bias",))
-    small = xp.matmul(weights_of_read(Q, K, E, bias), xp.matmul(F, V))
+    _, (Q, K, V, E, F, bias) = read(SHAPES, Q=Q, K=K, V=V, E=E, F=F, bias=bias, open_below=("bias",))
+    small = mixed(weights_of_read(Q, K, E, bias), F, V)
     lead = broadcast_lead(Q, K, V, small)
     if not any(blocks.is_lazy(x) for x in (Q, K, V, E, F)):
         return _differences(Q, small, K, V)

@@ -20,6 +20,7 @@ from . import blocks
 from .arrays import like, read
 from .attention import SHAPES, broadcast_lead, weights_of_read
 from .passes import add, adjoint, apply, beside, column_sums, gram
+from .range import refuse_overflow
 from .spectrum import norm
 
 if TYPE_CHECKING:
@@ -319,7 +320,7 @@ def _begin(seed: int, K: ArrayLike, R: ArrayLike) -> tuple[Any, ...]:
     xp = compat.array_namespace(K)
     start = _values_like(np.random.default_rng(seed).standard_normal((n, min(n, PROBES))), K)
     X, T = xp.linalg.qr(start)
-    zero = xp.zeros_like(xp.sum(K, axis=(-2, -1)) + xp.sum(R, axis=(-2, -1)))
+    zero = xp.zeros_like(K[..., 0, 0]) + xp.zeros_like(R[..., 0, 0])
     return X, T, zero, zero, zero
 
 
@@ -329,6 +330,7 @@ def _basis(state: tuple[Any, ...]) -> ArrayLike:
 
 def _advance(state: tuple[Any, ...], image: tuple[Any, ...]) -> tuple[Any, ...]:
     X, T, scale, _, square = state
+    refuse_overflow(image, "the square of an entry of A − B F", "scale F down")
     Z = image[0]
     xp = compat.array_namespace(Z)
     small = xp.matmul(xp.matrix_transpose(X), Z)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import array_api_compat as compat
+import numpy as np
 
 from .attention import weight_blocks
 
@@ -32,10 +33,11 @@ def gram(Q: ArrayLike, L: ArrayLike, K: ArrayLike, R: ArrayLike, X: ArrayLike, s
     """`MᵀM X` over the chunk, and ‖M‖_F² where asked for."""
     xp = compat.array_namespace(Q, K)
     total: tuple[Any, ...] = ()
-    for _, block in deflated(Q, L, K, R):
-        image = xp.matmul(xp.matrix_transpose(block), xp.matmul(block, X))
-        part = (image, xp.sum(block * block, axis=(-2, -1))) if sized else (image,)
-        total = add((total, part)) if total else part
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused where the parts are together
+        for _, block in deflated(Q, L, K, R):
+            image = xp.matmul(xp.matrix_transpose(block), xp.matmul(block, X))
+            part = (image, xp.sum(block * block, axis=(-2, -1))) if sized else (image,)
+            total = add((total, part)) if total else part
     return total
 
 

@@ -15,6 +15,7 @@ from .arrays import blocks as slices
 from .arrays import has_leading, over_leading, read, rows_per_block
 from .enclosure import singular_values
 from .exact import exact_matrix
+from .range import near_one
 from .spectrum import Factor, factor, scaled, thin
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ def leverage(F: ArrayLike, rtol: float | None = None) -> Leverage:
     whose singular value is at most `rtol` (n times the precision unless given) times the largest count as absent.
 
     Peak memory: about twice F beside it. A Dask array is factored chunk by chunk, then each chunk solved against the
-    triangle. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does,
-    and ValueError for entries so near the end of their float type that the factorisation overflows.
+    triangle. Works under `jax.jit`, where the check for finite entries is off. An array in memory near an end of its
+    float type is scaled first. Raises as `arrays.read` does, and ValueError for chunks so near the end of their float
+    type that the factorisation overflows.
 
     >>> import numpy as np
     >>> leverage(np.array([[0.5, 0.5, 0], [0, 0, 1]])).values.round(12).tolist()
@@ -59,7 +61,7 @@ def leverage(F: ArrayLike, rtol: float | None = None) -> Leverage:
     xp, (F,) = read(SHAPES, F=F)
     tolerance = _tolerance(xp, F, rtol)
     if not compat.is_dask_array(F):
-        Q, f = thin(xp.matrix_transpose(F), "F")
+        Q, f = thin(xp.matrix_transpose(near_one(F)[0]), "F")
         core = _core(tolerance, f)
         return Leverage(_row_squares(Q, core.left), core.rank, core.error)
     core = blocks.call(partial(_core, tolerance), factor(F, -1, "F"))
@@ -83,7 +85,7 @@ def span_retention(F: ArrayLike, start: int, stop: int, rtol: float | None = Non
     check_span(start, stop, F.shape[-1])
     tolerance = _tolerance(xp, F, rtol)
     if not compat.is_dask_array(F):
-        Q, f = thin(xp.matrix_transpose(F), "F")
+        Q, f = thin(xp.matrix_transpose(near_one(F)[0]), "F")
         core = _core(tolerance, f)
         return Retention(_span_values(xp.matmul(Q[..., start:stop, :], core.left)), core.error)
     core = blocks.call(partial(_core, tolerance), factor(F, -1, "F"))

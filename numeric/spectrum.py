@@ -14,6 +14,7 @@ from . import blocks
 from .arrays import CHUNK_BYTES, has_values, is_traced, itemsize, read, rows_per_block
 from .arrays import blocks as slices
 from .attention import broadcast_lead
+from .range import least, near_one, powers, restored
 
 if TYPE_CHECKING:
     from ..aliases import ArrayLike
@@ -47,8 +48,9 @@ def mixing_spectrum(B: ArrayLike, F: ArrayLike) -> Spectrum:
     of the small SVD and the departure of Q_B, Q_F from orthogonality.
 
     Peak memory: about twice the larger input beside both. A Dask array is factored chunk by chunk of positions and only
-    triangles travel. Works under `jax.jit`, where the check for finite entries is off. Raises as `arrays.read` does,
-    and ValueError for entries so near the end of their float type that a factorisation overflows.
+    triangles travel. Works under `jax.jit`, where the check for finite entries is off. Arrays in memory near an end of
+    their float type are scaled first; a value beyond it is ∞. Raises as `arrays.read` does, and ValueError for chunks
+    so near the end of their float type that a factorisation overflows.
 
     >>> import numpy as np
     >>> B, F = np.array([[2.0], [0], [0]]), np.array([[0.0, 3, 0]])
@@ -70,26 +72,36 @@ def relative_spectrum(B: ArrayLike, F: ArrayLike) -> Spectrum:
 
 def _spectrum_of(B: ArrayLike, F: ArrayLike, function: Callable[[Factor, Factor], Spectrum]) -> Spectrum:
     _, (B, F) = read(SHAPES, B=B, F=F)
+    (B, b), (F, f) = near_one(B), near_one(F)
     factors = factor(B, -2, "B"), factor(F, -1, "F")
     if compat.is_dask_array(B) or compat.is_dask_array(F):
         task = blocks.call(function, *factors)
         shape = (*broadcast_lead(B, F), min(B.shape[-2], B.shape[-1]))
         lazy = B if compat.is_dask_array(B) else F
         return Spectrum(*(blocks.array(part, shape, B.dtype, lazy) for part in (task[0], task[1])))
-    return function(*factors)
+    power = powers(b, f)
+    return function(*factors) if function is _relative or power is None else _restored(function(*factors), power)
+
+
+def _restored(found: Spectrum, power: np.ndarray) -> Spectrum:
+    """The spectrum of factors times 2^power; what that rounds near 0 counts in the error."""
+    values, error = (restored(part, power, 1) for part in found)
+    return Spectrum(values, error + least(values))
 
 
 def mixing_row_sums(B: ArrayLike, F: ArrayLike) -> ArrayLike:
     """The row sums of `B F`, as B (F 1) (T4): all 1 for every row-stochastic B iff F 1 = 1. Shape (…, m).
 
-    Peak memory O(m + r) beside the inputs. Works on Dask and, with the check for finite entries off, under `jax.jit`.
+    Peak memory O(m + r) beside the inputs, which are copied where they lie near an end of their float type; a sum
+    beyond it is ±∞. Works on Dask and, with the check for finite entries off, under `jax.jit`.
 
     >>> import numpy as np
     >>> mixing_row_sums(np.array([[0.5, 0.5]]), np.array([[1.0, 1, 0], [0, 0, 1]])).tolist()
     [1.5]
     """
     xp, (B, F) = read(SHAPES, B=B, F=F)
-    return xp.matmul(B, xp.sum(F, axis=-1)[..., None])[..., 0]
+    (B, b), (F, f) = near_one(B), near_one(F)
+    return restored(xp.matmul(B, xp.sum(F, axis=-1)[..., None])[..., 0], powers(b, f), 1)
 
 
 class Coefficient(NamedTuple):
@@ -105,7 +117,8 @@ def most_negative_coefficient(B: ArrayLike, F: ArrayLike) -> Coefficient:
 
     Shapes (…, m, r), (…, r, n); the three results have shape (…). O(m n r) operations, in blocks of about 16 MiB,
     never the m × n matrix. On Dask each pair of chunks is a task. Works under `jax.jit`, where the check for finite
-    entries is off and the loop is unrolled. Raises as `arrays.read` does.
+    entries is off and the loop is unrolled. A coefficient beyond its float type is −∞, and a negative one too near 0
+    for it the largest negative number there is. Raises as `arrays.read` does.
 
     >>> import numpy as np
     >>> c = most_negative_coefficient(np.array([[1.0, 0], [0, 1]]), np.array([[1.0, 2, 3], [4, -5, 6]]))
@@ -114,7 +127,9 @@ def most_negative_coefficient(B: ArrayLike, F: ArrayLike) -> Coefficient:
     """
     xp, (B, F) = read(SHAPES, B=B, F=F)
     if not (compat.is_dask_array(B) or compat.is_dask_array(F)):
-        return _smallest(0, 0, B, F)
+        (B, b), (F, f) = near_one(B), near_one(F)
+        found, power = _smallest(0, 0, B, F), powers(b, f)
+        return found if power is None else found._replace(value=_negative(xp, found.value, power))
     parts, top = [], 0
     for b, rows in zip(blocks.split(B, -2), blocks.lengths(B, -2), strict=True):
         left = 0
@@ -126,6 +141,12 @@ def most_negative_coefficient(B: ArrayLike, F: ArrayLike) -> Coefficient:
     lazy, lead = (B if compat.is_dask_array(B) else F), broadcast_lead(B, F)
     dtypes = (B.dtype, xp.int64, xp.int64)
     return Coefficient(*(blocks.array(task[i], lead, dtype, lazy) for i, dtype in enumerate(dtypes)))
+
+
+def _negative(xp: Any, value: ArrayLike, power: np.ndarray) -> ArrayLike:
+    """value · 2^power, which stays negative where value is."""
+    whole = restored(value, power)
+    return xp.where((value < 0) & (whole == 0), xp.full_like(whole, -least(whole)), whole)
 
 
 def _smallest(top: int, left: int, B: ArrayLike, F: ArrayLike) -> Coefficient:

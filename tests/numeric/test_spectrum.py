@@ -130,12 +130,12 @@ def at_the_end(dtype, top):
 
 
 @pytest.mark.filterwarnings("error")
-def test_entries_whose_sums_overflow_are_refused_by_name():
-    """They used to give rank 0, NaN and a LinAlgError."""
+def test_chunks_whose_sums_overflow_are_refused_by_name():
+    """They used to give rank 0, NaN and a LinAlgError; arrays in memory are scaled first."""
     F, eye = at_the_end(np.float64, 1.5e308)
-    said = (
-        r"F has entries up to 1\.5e\+308, whose squares and sums overflow in float64; scale it, for instance F \* 2\.0"
-    )
+    F, eye = (need("dask.array").from_array(x, chunks=2) for x in (F, eye))
+    computed = need("dask").compute
+    said = r"[BF] has entries up to .*e\+30[78], whose squares and sums overflow in float64; scale it, for"
     for refused in (
         lambda: mixing_spectrum(eye, F),
         lambda: mixing_rank(eye, F),
@@ -143,7 +143,7 @@ def test_entries_whose_sums_overflow_are_refused_by_name():
         lambda: span_retention(F, 0, 2),
     ):
         with pytest.raises(ValueError, match=said):
-            refused()
+            computed(refused())
 
 
 @pytest.mark.filterwarnings("error")
