@@ -14,7 +14,7 @@ from .runner import Refused, Runner
 from .words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from ...aliases import Array
 
@@ -58,29 +58,26 @@ def _by_halves(runner: Runner, replay: Replay, number: int) -> dict[int, str]:
     suspects = runner.tables.columns()
     while len(suspects) > 1:
         half = suspects[: len(suspects) // 2]
-        suspects = half if _changes(runner, replay, half, number) else suspects[len(half) :]
-    alone = _changes(runner, replay, suspects, number)
+        suspects = half if number in _changed(runner, replay, half) else suspects[len(half) :]
+    alone = number in _changed(runner, replay, suspects)
     return {number: runner.tables.shown(suspects[0]) if alone else SEVERAL}
 
 
 def _by_columns(runner: Runner, replay: Replay, covered: set[int], names: list[str]) -> dict[int, str]:
     named: dict[int, list[str]] = {n: [] for n in covered}
     for place, shown in zip(runner.tables.columns(), names, strict=True):
-        try:
-            difference = runner.difference(replay, only={place})
-        except (Refused, Unaligned):
-            continue
-        for n in covered:
-            if difference.count(n):
-                named[n].append(shown)
+        for n in _changed(runner, replay, {place}) & covered:
+            named[n].append(shown)
     return {n: listed(found) if found else SEVERAL for n, found in named.items()}
 
 
-def _changes(runner: Runner, replay: Replay, only: Sequence[Place], number: int) -> bool:
+def _changed(runner: Runner, replay: Replay, only: Collection[Place]) -> set[int]:
+    """The output columns that change when some input columns are replaced; both runs are given up here."""
     try:
-        return runner.difference(replay, only=set(only)).count(number) > 0
+        difference = runner.difference(replay, only=set(only))
     except (Refused, Unaligned):
-        return False
+        return set()
+    return {n for n in range(len(difference.changed)) if difference.count(n)}
 
 
 def _of_group(runner: Runner, group: int) -> list[Array]:

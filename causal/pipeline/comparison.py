@@ -12,7 +12,7 @@ from .outputs import SET_OF_COLUMNS, Returned
 from .rounding import Tolerance, is_missing, where_differs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ...aliases import Array
 
@@ -73,9 +73,14 @@ def scalar(value: Any) -> Any:
 
 
 def compare_settled(
-    base: Returned, other: Returned, cut: int, limits: Sequence[Tolerance], present: Array | None = None
+    base: Returned,
+    other: Returned,
+    cut: int,
+    limits: Sequence[Tolerance],
+    present: Array | None = None,
+    only: Collection[int] | None = None,
 ) -> Difference:
-    """The settled rows of two runs: those decided at or before `cut`.
+    """The settled rows of two runs: those decided at or before `cut`; beside `only` these, columns count as equal.
 
     `present` (n,) restricts them to the input rows that a truncated run had, and to times up to the last of these.
     A row at a time that no input row has, such as a day between two rows, may be missing in either: a function fills it
@@ -94,7 +99,10 @@ def compare_settled(
     alone = np.concatenate([_own_time(base, only_left), -1 - _own_time(other, only_right)])
     changed = []
     here, there = _slice(left), _slice(right)
-    for name, x, y, limit in zip(base.names, base.columns, other.columns, limits, strict=True):
+    for number, (name, x, y, limit) in enumerate(zip(base.names, base.columns, other.columns, limits, strict=True)):
+        if only is not None and number not in only:
+            changed.append(left[:0])
+            continue
         if name == SET_OF_COLUMNS:
             changed.append(left if _have_other_columns(base, left, other, right) else left[:0])
             continue

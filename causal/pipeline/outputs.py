@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...aliases import Array
 
 SET_OF_COLUMNS = "set of columns"
+FEW = 2**17  # entries of a frame that is made one array at once: quicker than column by column, but maybe a copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,19 +99,22 @@ def _of_array(result: Array) -> Columns:
     return Columns([f"y{i}" for i in range(result.shape[1])], list(result.T))
 
 
+def _is_of_one_kind(kinds: Sequence[Any]) -> bool:
+    return len(set(kinds)) == 1 and isinstance(kinds[0], np.dtype) and kinds[0].kind in "biufc"
+
+
 def _of_series(result: Any) -> Columns:
     name = str(result.name) if result.name not in (None, "") else "y"
     return Columns([name], [_plain(result)], getattr(result, "index", None), single=True)
 
 
 def _of_frame(result: Any) -> Columns:
-    names = [str(name) for name in result.columns]
+    names = [str(name) for name in list(result.columns)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"function returned two columns named {twice}; rename one")
     if library_of(result) == "pandas":
-        kinds = result.dtypes.tolist()
-        if len(set(kinds)) == 1 and isinstance(kinds[0], np.dtype) and kinds[0].kind in "biufc":
+        if result.size <= FEW and _is_of_one_kind(result.dtypes.tolist()):
             return Columns(names, list(result.to_numpy().T), result.index)
         return Columns(names, [_plain(column) for _, column in result.items()], result.index)
     return Columns(names, [_plain(result[name]) for name in names])

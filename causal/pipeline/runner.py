@@ -31,6 +31,7 @@ from .words import listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from ...aliases import Array
     from .tables import Tables, Where
 
 MOST_RANKS_KEPT = 4096
@@ -67,10 +68,12 @@ class Runner:
             problem = f"function raises {error} on the whole data{where}; it must run on that"
             raise ValueError(f"{problem}: call it yourself to see more") from error.__cause__
         self.mutates = spoilt(self.tables, given)
+        del given  # tables may be large: no more of them at a time than a call needs
         self.base = _kept(self._read_whole(result))
         if self.aligner.is_anonymous(self.base, getattr(result, "index", None)) and self._is_newest_first():
             self.aligner.backwards = True
             self.base = _kept(self._read_whole(result))
+        del result
         self.rounding = tolerances(self.base.columns, self.tables.scale())
         self.remembers: list[str] = []  # columns that are others in a fresh process
         self.noise = [0.0] * len(self.base.names)  # by how much each column differs between runs on equal input
@@ -191,7 +194,9 @@ class Runner:
         kept = self.clock.kept(replay.cut)
         rows = np.flatnonzero(kept) if truncated else self.everything
         index = self._index_of(given)
-        other = self.aligner.read(self.call(given), rows, index)
+        result = self.call(given)
+        del given
+        other = self.aligner.read(result, rows, index)
         return compare_settled(self.base, other, replay.cut, self.limits(), kept if truncated else None)
 
     def confirmed(self, replays: Collection[Replay], rounds: int = 2) -> dict[Replay, dict[int, Rewrite]]:
@@ -202,29 +207,34 @@ class Runner:
         """
         found: dict[Replay, dict[int, Rewrite]] = {}
         first: dict[Replay, Returned] = {}
-        for number in range(rounds if replays else 0):
+        for _ in range(rounds if replays else 0):
             self.repeat()
             for replay in replays:
-                try:
-                    difference = self.difference(replay)
-                except (Refused, Unaligned):
-                    found[replay] = {}
-                    continue
-                if number == 0:
-                    found[replay] = self.rewrites(difference)
-                    first[replay] = _kept(difference.other)
-                elif found[replay]:
-                    apart = compare_settled(first[replay], difference.other, replay.cut, self.limits(NEAR))
-                    same = [n for n in found[replay] if difference.count(n) and not apart.count(n)]
-                    found[replay] = {n: found[replay][n] for n in same}
+                found[replay] = self._again(replay, found.get(replay), first)
         return {replay: self._outstanding(replay, of, first.get(replay)) for replay, of in found.items()}
+
+    def _again(
+        self, replay: Replay, found: dict[int, Rewrite] | None, first: dict[Replay, Returned]
+    ) -> dict[int, Rewrite]:
+        """What a replay rewrites, at first (None) or once more; its first output is kept where that tells."""
+        try:
+            difference = self.difference(replay)
+        except (Refused, Unaligned):
+            return {}
+        if found is None:
+            found = self.rewrites(difference)
+            first[replay] = _kept(difference.other, found)
+        elif found:
+            apart = compare_settled(first[replay], difference.other, replay.cut, self.limits(NEAR), only=found)
+            found = {n: r for n, r in found.items() if difference.count(n) and not apart.count(n)}
+        return found
 
     def _outstanding(self, replay: Replay, found: dict[int, Rewrite], seen: Returned | None) -> dict[int, Rewrite]:
         """Those of the rewritten columns that differ by far more than the noise that was seen in the end."""
         if not found or seen is None or not any(self.noise[n] for n in found):
             return found
         kept = self.clock.kept(replay.cut) if replay.kind == TRUNCATION else None
-        apart = compare_settled(self.base, seen, replay.cut, self.limits(), kept)
+        apart = compare_settled(self.base, seen, replay.cut, self.limits(), kept, only=found)
         return {n: r for n, r in found.items() if np.isfinite(self.noise[n]) and apart.count(n)}
 
     def run(self, replay: Replay) -> Trial:
@@ -275,9 +285,17 @@ def _place_of(error: BaseException | None) -> str:
     return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
-def _kept(output: Returned) -> Returned:
-    """An output that stays as it is when the function uses the room of its result again."""
-    return replace(output, columns=[c if c.strides == (0,) else c.copy() for c in output.columns])
+def _kept(output: Returned, only: Collection[int] | None = None) -> Returned:
+    """An output that stays as it is when the function uses the room of its result again; `only` some of its columns."""
+    columns = [_copy(c) if only is None or n in only else np.empty(0, c.dtype) for n, c in enumerate(output.columns)]
+    several = only is None or any(output.names[n] == SET_OF_COLUMNS for n in only)
+    named = dict(zip(output.names, columns, strict=True)) if only is None else {}
+    own = {name: named[name] if name in named else _copy(c) for name, c in output.own.items()} if several else {}
+    return replace(output, columns=columns, own=own)
+
+
+def _copy(column: Array) -> Array:
+    return column if column.strides == (0,) else column.copy()
 
 
 def _names_apart(before: str, after: str, most: int = 6) -> tuple[str, str]:
