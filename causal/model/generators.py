@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 import random
 from collections.abc import Iterator
@@ -20,22 +19,8 @@ KINDS = (
 )
 
 
-def alive(is_frozen: bool = False) -> list[Any]:
-    """Every generator that the collector knows: of modules, of frames that wait, of objects nothing shows.
-
-    Those that were frozen are listed, too, and frozen again where `is_frozen`.
-    """
-    gc.unfreeze()
-    try:
-        return born()
-    finally:
-        if is_frozen:
-            gc.freeze()
-
-
-def born() -> list[Any]:
-    """The generators that were made since `gc.freeze()` and are still held."""
-    objects = gc.get_objects()
+def among(objects: list[Any]) -> list[Any]:
+    """The generators among the objects."""
     kinds = {kind for base in KINDS for kind in _below(base)}
     return list(compress(objects, map(kinds.__contains__, map(type, objects))))
 

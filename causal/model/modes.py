@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from .age import is_new, young
 from .reachable import reachable
 from .restore import restored
-from .trace.age import is_new
 
 if TYPE_CHECKING:
     from torch import nn
@@ -71,8 +70,7 @@ class Strangers:
         from torch.nn.modules.module import register_module_forward_pre_hook
 
         self._known = set(self._reached)
-        gc.freeze()  # what is tracked from now on is younger than the run
-        self._stack.callback(gc.unfreeze)
+        self._stack.enter_context(young())
         self._stack.callback(register_module_forward_pre_hook(self._meet).remove)
         return self
 

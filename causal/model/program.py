@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import draws
+from .age import alive
 from .changes import Snapshot
 from .counters import numbers
-from .generators import alive
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
 from .outputs import concealed, first_of, side_by_side, tensors

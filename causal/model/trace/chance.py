@@ -18,7 +18,8 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from ..generators import alive, born, state_of
+from ..age import alive, born
+from ..generators import state_of
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -50,7 +51,7 @@ def followed(ledger: Ledger, holders: Iterable[ModuleType] = ()) -> Iterator[Non
     for the next call. `holders`: files of the program, which may have imported a source by its name. To be entered
     where `escapes.watched` is open.
     """
-    before = {id(g): (g, state_of(g)) for g in alive(is_frozen=True)}
+    before = {id(g): (g, state_of(g)) for g in alive()}
     settled: set[int] = set()  # those that the program gave a seed before it drew
     apart: dict[int, Any] = {}  # those that PyTorch made for itself
     mine = threading.get_ident()

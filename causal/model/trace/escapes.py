@@ -10,7 +10,6 @@ from __future__ import annotations
 import _thread
 import contextlib
 import ctypes
-import gc
 import os
 import sys
 import threading
@@ -27,6 +26,7 @@ import torch.utils._python_dispatch
 import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
 
+from ..age import young
 from . import composed
 from .domain import VARIES, uniform
 from .shadows import PLAIN_TYPES
@@ -240,11 +240,10 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
     saved = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, new in patches:
         setattr(owner, name, new)
-    gc.freeze()  # what is tracked from now on is younger than the run
     try:
-        yield
+        with young():
+            yield
     finally:
-        gc.unfreeze()
         for owner, name, old in saved:
             if old is None:
                 delattr(owner, name)
