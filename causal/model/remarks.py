@@ -130,7 +130,7 @@ def reads_no_other(found: Finding) -> bool | None:
 
 
 EXPERTS = (
-    "tokens are sorted or counted by expert, which intervals cannot follow back; where the library offers it, let each "
+    "tokens are sorted or counted by expert in a way that is not followed back; where the library offers it, let each "
     "token gather its own experts' weights (transformers: experts_implementation='batched_mm') and check that"
 )
 NESTED = (

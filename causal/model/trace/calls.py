@@ -81,6 +81,7 @@ class TorchCall:
         self.info, self.args, self.kwargs = info, args, kwargs
         self.name = info.name
         self.value: Any = None
+        self.notes: Sequence[Any] = ()  # what `frames` knows of the results
         self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
         self._operands: dict[int, TorchOperand] = {}
         self._flat: list[TorchOperand] | None = None

@@ -29,6 +29,8 @@ class Facts:
         from a zero that went in.
       zero_from_zero: the same of a function computed element by element. By rounding, or by a slope of 0, it may
         be 0 elsewhere in a run, which is looked for.
+      pointwise: whether each element of its results is one and the same function of the operands' elements at the same
+        place.
       carries: whether it brings together no elements of different positions: it moves, copies or adds what stands at
         the same place. Where a leak is blamed on one operation, these are passed over.
       reads: whether its result is a number or truth value for Python, made of its operands' values.
@@ -46,6 +48,7 @@ class Facts:
     moves: bool = False
     zero_from_zero: bool = False
     carries: bool = False
+    pointwise: bool = False
     reads: bool = False
     numbers_by_shape: bool = False
     shaped_by: str = ""

@@ -13,6 +13,7 @@ from . import signs
 from .calls import TorchCall, TorchOperand
 from .domain import FIXED, MASKED, VARIES, Shadow, join_all, uniform
 from .failures import caught, may_fail
+from .frames import Frames
 from .higher import APART
 from .memory import overlap
 from .mode import Mode
@@ -50,6 +51,7 @@ class Tracer(Mode):
         self.kernels = kernels
         self._infos: dict[Any, Info] = {}
         self.sharing = Sharing()
+        self.frames = Frames(ledger)
 
     def __exit__(self, *error: Any) -> None:
         """The run is over."""
@@ -143,6 +145,7 @@ class Tracer(Mode):
                 continue
             self._keeps(call, tensor, shadow, numbers)
             self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
+        self.frames.keep(call, outputs)
         return call.value
 
     def _view(self, call: TorchCall) -> Any:
@@ -156,6 +159,8 @@ class Tracer(Mode):
         if not all(self.shadows.knows_view(t) for t in outputs):
             for tensor, shadow in zip(outputs, self._found(call), strict=True):
                 self.shadows.note_view(tensor, shadow)
+        self.frames.follow(call, outputs, [])
+        self.frames.keep(call, outputs)
         return call.value
 
     def _mutate(self, call: TorchCall) -> Any:
@@ -220,6 +225,7 @@ class Tracer(Mode):
         if target.dtype != inner.value.dtype:
             shadow = cast(shadow, inner.value.dtype, target.dtype)
         self.shadows.assign(target, shadow, sources, node, signed, numbers)
+        self.frames.keep(inner, [target])
         return target
 
     def _indices(self, operands: Sequence[TorchOperand]) -> None:
@@ -253,7 +259,7 @@ class Tracer(Mode):
                 return self._unknown(call, outputs)
         if call.info.rule is None or any(t.is_nested for t in [*outputs, *(o.value for o in call.operands())]):
             return self._unknown(call, outputs)
-        return self._found(call)
+        return self.frames.follow(call, outputs, self._found(call))
 
     def _found(self, call: TorchCall) -> list[Shadow]:
         """What the rule finds."""

@@ -7,10 +7,12 @@ from . import creation as creation
 from . import elementwise as elementwise
 from . import facts as facts
 from . import fourier as fourier
+from . import frames as frames
 from . import indexing as indexing
 from . import movement as movement
 from . import normalising as normalising
 from . import recurrent as recurrent
 from . import reductions as reductions
+from . import routing as routing
 from . import scans as scans
 from . import sorting as sorting

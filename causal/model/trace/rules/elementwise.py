@@ -28,17 +28,17 @@ def pointwise(call: Any) -> Shadow:
     return transfer.pointwise(tuple(call.value.shape), (o.shadow for o in call.operands()))
 
 
-@rule(*names(GENERIC), fails="whole numbers", sees_sign=False)
+@rule(*names(GENERIC), fails="whole numbers", sees_sign=False, pointwise=True)
 @rule(
     *names("acos acosh atanh log log2 log10 logaddexp logaddexp2"),
-    fails="whole numbers", sees_sign=False, branch_cut=True,
+    fails="whole numbers", sees_sign=False, pointwise=True, branch_cut=True,
 )  # fmt: skip
-@rule(*names("rsqrt"), fails="whole numbers", sees_sign=False, branch_cut=True, divides=True)
+@rule(*names("rsqrt"), fails="whole numbers", sees_sign=False, pointwise=True, branch_cut=True, divides=True)
 @rule(
     *names("digamma floor_divide lgamma polygamma reciprocal special_zeta"),
-    fails="whole numbers", sees_sign=False, divides=True,
+    fails="whole numbers", sees_sign=False, pointwise=True, divides=True,
 )  # fmt: skip
-@rule(*names("angle atan2 copysign nextafter polar signbit"), fails="whole numbers", sees_sign=True)
+@rule(*names("angle atan2 copysign nextafter polar signbit"), fails="whole numbers", sees_sign=True, pointwise=True)
 def generic(call: Any) -> Any:
     """f(x, y, …) element by element: the join of what it reads."""
     if isinstance(call.value, (tuple, list)):
@@ -72,33 +72,38 @@ def log_sigmoid(call: Any) -> tuple[Shadow, Shadow]:
 
 @rule(
     *names("abs celu elu erf expm1 leaky_relu sgn sign sin sinh tanh"),
-    fails="whole numbers", sees_sign=False, zero_from_zero=True,
+    fails="whole numbers", sees_sign=False, pointwise=True, zero_from_zero=True,
 )  # fmt: skip
 @rule(
-    *names("asin asinh atan log1p sqrt"), fails="whole numbers", sees_sign=False, zero_from_zero=True, branch_cut=True
+    *names("asin asinh atan log1p sqrt"),
+    fails="whole numbers",
+    sees_sign=False,
+    pointwise=True,
+    zero_from_zero=True,
+    branch_cut=True,
 )
 @rule(
     *names("ceil floor gelu hardshrink hardswish mish round silu softshrink trunc"),
-    fails="whole numbers", sees_sign=False,
+    fails="whole numbers", sees_sign=False, pointwise=True,
 )  # fmt: skip
 def through_zero(call: Any) -> Shadow:
     """f(x) with f(0) = 0 (but f may be 0 elsewhere, too)."""
     return transfer.zero_from_zero(pointwise(call), call.operands()[0].shadow)
 
 
-@rule("aten.neg", fails="whole numbers", sees_sign=False, zero_from_zero=True)
+@rule("aten.neg", fails="whole numbers", sees_sign=False, pointwise=True, zero_from_zero=True)
 def negative(call: Any) -> Shadow:
     """−x."""
     return transfer.negative(call["self"].known())
 
 
-@rule("aten.relu", fails="whole numbers", sees_sign=False)
+@rule("aten.relu", fails="whole numbers", sees_sign=False, pointwise=True)
 def relu(call: Any) -> Shadow:
     """max(x, 0)."""
     return transfer.relu(call, call["self"].known())
 
 
-@rule("aten.exp", "aten.exp2", "aten.sigmoid", "aten.softplus", fails="whole numbers", sees_sign=False)
+@rule("aten.exp", "aten.exp2", "aten.sigmoid", "aten.softplus", fails="whole numbers", sees_sign=False, pointwise=True)
 def exponential(call: Any) -> Shadow:
     """Above 0, and 0 at −∞."""
     x = call["self"].known()
@@ -109,14 +114,14 @@ def exponential(call: Any) -> Shadow:
 
 @rule(
     "aten.pow.Tensor_Scalar", "aten.pow.Scalar", "aten.pow.Tensor_Tensor",
-    fails="whole numbers", sees_sign=False, branch_cut=True, divides=True,
+    fails="whole numbers", sees_sign=False, pointwise=True, branch_cut=True, divides=True,
 )  # fmt: skip
 def power(call: Any) -> Shadow:
     """x ** y joins both; c ** x is above 0 for a number c > 0."""
     return transfer.above_zero(pointwise(call)) if _is_above_zero(call["self"]) else pointwise(call)
 
 
-@rule("aten.clamp", "aten.clamp_min", fails="whole numbers", sees_sign=False)
+@rule("aten.clamp", "aten.clamp_min", fails="whole numbers", sees_sign=False, pointwise=True)
 def clamp(call: Any) -> Shadow:
     """Joins x with its bounds; above 0 when the lower bound is a number above 0."""
     most = call["max"] if call.has("max") else None
@@ -128,8 +133,8 @@ def _is_above_zero(value: Any) -> bool:
     return isinstance(value, (int, float)) and value > 0
 
 
-@rule("aten.add", "aten.sub", fails="whole numbers", sees_sign=False, carries=True)
-@rule("aten.rsub", fails="whole numbers", sees_sign=False)
+@rule("aten.add", "aten.sub", fails="whole numbers", sees_sign=False, pointwise=True, carries=True)
+@rule("aten.rsub", fails="whole numbers", sees_sign=False, pointwise=True)
 def add(call: Any) -> Shadow:
     """a + αb, a − αb and b − αa."""
     shape, real = tuple(call.value.shape), call.value.dtype.is_floating_point
@@ -142,37 +147,39 @@ def add(call: Any) -> Shadow:
     return transfer.difference(call, a, b, shape, -alpha if call.name == "aten.add" else alpha, real)
 
 
-@rule("aten.mul", fails="whole numbers", sees_sign=False, zero_from_zero=True, carries=True)
+@rule("aten.mul", fails="whole numbers", sees_sign=False, pointwise=True, zero_from_zero=True, carries=True)
 def multiply(call: Any) -> Shadow:
     """a · b."""
     return transfer.product(call, call["self"], call["other"], tuple(call.value.shape))
 
 
-@rule("aten.div", fails="whole numbers", sees_sign=False, divides=True, zero_from_zero=True, carries=True)
+@rule(
+    "aten.div", fails="whole numbers", sees_sign=False, pointwise=True, divides=True, zero_from_zero=True, carries=True
+)
 def divide(call: Any) -> Shadow:
     """a / b."""
     return transfer.quotient(call, call["self"], call["other"], tuple(call.value.shape))
 
 
-@rule("aten.where.self", fails="whole numbers", sees_sign=False, carries=True)
+@rule("aten.where.self", fails="whole numbers", sees_sign=False, pointwise=True, carries=True)
 def where(call: Any) -> Shadow:
     """A selection."""
     return transfer.select(call, call["condition"], call["self"], call["other"], tuple(call.value.shape))
 
 
-@rule("aten.masked_fill", fails="whole numbers", sees_sign=False, carries=True)
+@rule("aten.masked_fill", fails="whole numbers", sees_sign=False, pointwise=True, carries=True)
 def masked_fill(call: Any) -> Shadow:
     """A selection: the value where the mask is true."""
     return transfer.select(call, call["mask"], call["value"], call["self"], tuple(call.value.shape))
 
 
-@rule("aten.logical_and", "aten.bitwise_and", fails="whole numbers", sees_sign=False)
+@rule("aten.logical_and", "aten.bitwise_and", fails="whole numbers", sees_sign=False, pointwise=True)
 def conjunction(call: Any) -> Shadow:
     """a and b."""
     return transfer.conjunction(call, call["self"], call["other"], tuple(call.value.shape))
 
 
-@rule("aten.logical_or", "aten.bitwise_or", fails="whole numbers", sees_sign=False)
+@rule("aten.logical_or", "aten.bitwise_or", fails="whole numbers", sees_sign=False, pointwise=True)
 def disjunction(call: Any) -> Shadow:
     """a or b."""
     result = pointwise(call)
@@ -181,13 +188,13 @@ def disjunction(call: Any) -> Shadow:
     return transfer.disjunction(call, result, [o for o in call.operands() if str(o.value.dtype) == "torch.bool"])
 
 
-@rule("aten.addcmul", fails="whole numbers", sees_sign=False)
+@rule("aten.addcmul", fails="whole numbers", sees_sign=False, pointwise=True)
 def add_product(call: Any) -> Shadow:
     """a + v · b · c."""
     return transfer.add_product(call, call["self"].shadow, call["tensor1"], call["tensor2"], tuple(call.value.shape))
 
 
-@rule("aten.addcdiv", fails="whole numbers", sees_sign=False, divides=True)
+@rule("aten.addcdiv", fails="whole numbers", sees_sign=False, pointwise=True, divides=True)
 def add_quotient(call: Any) -> Shadow:
     """a + v · b / c."""
     return pointwise(call)

@@ -1,0 +1,288 @@
+"""Experts: rows that are sorted by a key, computed in groups and put back, and twins in which a row feels its place."""
+
+from __future__ import annotations
+
+from needs import need
+
+torch = need("torch")
+
+import attnproof as ap
+import pytest
+
+TOKENS, WIDTH, EXPERTS, EACH = 6, 8, 4, 2
+PAIRS = TOKENS * EACH
+
+
+def experts(put_back, choose=None, **options):
+    """(1, tokens, width) → the same, each token through the experts that it chooses."""
+    generator = torch.Generator().manual_seed(0)
+
+    def weights(*shape):
+        return torch.randn(*shape, generator=generator)
+
+    router, up, down = weights(WIDTH, EXPERTS), weights(EXPERTS, WIDTH, WIDTH), weights(EXPERTS, WIDTH, WIDTH)
+
+    def run(x):
+        x = x[0]
+        score, chosen = (choose or choices)(x @ router)
+        out = put_back(x, score.reshape(-1), chosen.reshape(-1), up, down, **options)
+        return out[None]
+
+    return run
+
+
+def choices(logits):
+    """The best experts of each token, and their weights."""
+    return logits.softmax(-1).topk(EACH, -1)
+
+
+def sorted_by(key, of=None):
+    """The key in its order, the order, and where each expert's rows end."""
+    ordered, order = torch.sort(key)
+    counts = torch.histc((ordered if of is None else of).float(), bins=EXPERTS, min=0, max=EXPERTS - 1)
+    return ordered, order, counts.cumsum(0, dtype=torch.int32)
+
+
+def through(rows, up, down, ends):
+    """Two grouped products with a nonlinearity between."""
+    hidden = torch.nn.functional.grouped_mm(rows, up, offs=ends)
+    return torch.nn.functional.grouped_mm(torch.nn.functional.silu(hidden), down, offs=ends)
+
+
+def inverted(order):
+    """The inverse of an order, written element by element."""
+    inverse = torch.empty_like(order)
+    inverse[order] = torch.arange(len(order))
+    return inverse
+
+
+def by_token(rows):
+    """The sum over the experts of each token."""
+    return rows.view(TOKENS, EACH, WIDTH).sum(1)
+
+
+# -- no row feels its place --------------------------------------------------------------------------------------------
+
+
+def written_inverse(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    rows = through(x[order // EACH], up, down, ends) * score[order].unsqueeze(-1)
+    return by_token(rows[inverted(order)])
+
+
+def sorted_inverse(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    rows = through(x[order // EACH], up, down, ends) * score[order][:, None]
+    return by_token(rows[order.argsort()])
+
+
+def added(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    token = order // EACH
+    rows = through(x.index_select(0, token), up, down, ends) * score[order, None]
+    return torch.zeros_like(x).index_add_(0, token, rows)
+
+
+def scattered(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    token = (order // EACH).unsqueeze(-1).expand(-1, WIDTH)
+    rows = through(x.gather(0, token), up, down, ends) * score[order, None]
+    return x.scatter_add(0, token, rows)
+
+
+def written_back(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    out = torch.zeros(PAIRS, WIDTH)
+    out[order] = through(x[torch.arange(TOKENS).repeat_interleave(EACH)[order]], up, down, ends)
+    return by_token(out * score[:, None])
+
+
+def biased(x, score, key, up, down):
+    ordered, order, ends = sorted_by(key)
+    rows = through(x[order // EACH], up, down, ends) + up[ordered, 0] + down[0, 0]
+    rows = torch.nn.functional.layer_norm(rows, (WIDTH,)) + torch.cat(rows.chunk(2, -1)[::-1], -1).softmax(-1)
+    rows = torch.einsum("sd,sde->se", rows, up[ordered]) @ down[0]
+    return by_token(rows[inverted(order)] * score[:, None])
+
+
+def downwards(x, score, key, up, down):
+    order = key.sort(descending=True)[1]
+    rows = x[order // EACH].square() * key[order][:, None]
+    return by_token(rows[inverted(order)])
+
+
+def of_unsorted(x, score, key, up, down):
+    _, order, ends = sorted_by(key, of=key)
+    return by_token(through(x[order // EACH], up, down, ends)[inverted(order)])
+
+
+CAUSAL = [
+    written_inverse,
+    sorted_inverse,
+    added,
+    scattered,
+    written_back,
+    biased,
+    downwards,
+    of_unsorted,
+]
+
+
+@pytest.mark.parametrize("put_back", CAUSAL, ids=lambda f: f.__name__)
+def test_rows_that_are_put_back_forget_the_order(put_back):
+    torch.manual_seed(0)
+    verdict = ap.check_model(experts(put_back), torch.randn(1, TOKENS, WIDTH), sequence_axis=1)
+    assert verdict.status is ap.Status.PROVED
+    assert any("put back where they came from" in a for a in verdict.assumptions)
+
+
+# -- a row feels its place ---------------------------------------------------------------------------------------------
+
+
+def capacity(x, score, key, up, down):
+    ordered, order, ends = sorted_by(key)
+    left = ends[ordered] - torch.arange(PAIRS)  # of the same expert, from this row on
+    rows = through(x[order // EACH], up, down, ends) * (left <= 2)[:, None]
+    return by_token(rows[inverted(order)])
+
+
+def noise(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    rows = through(x[order // EACH], up, down, ends) + torch.rand(PAIRS, 1, generator=torch.Generator().manual_seed(0))
+    return by_token(rows[inverted(order)])
+
+
+def by_place(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    return by_token((through(x[order // EACH], up, down, ends) * torch.arange(PAIRS)[:, None])[inverted(order)])
+
+
+def running(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    return by_token(through(x[order // EACH], up, down, ends).cumsum(0)[inverted(order)])
+
+
+def same_way_again(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    return by_token(through(x[order // EACH], up, down, ends)[order])
+
+
+def other_groups(x, score, key, up, down):
+    _, order, ends = sorted_by(key, of=(x @ up[0, :, :EXPERTS]).topk(EACH)[1].reshape(-1))
+    return by_token(through(x[order // EACH], up, down, ends)[inverted(order)])
+
+
+def wrong_way_up(x, score, key, up, down):
+    _, _, ends = sorted_by(key)
+    order = key.sort(descending=True)[1]
+    return by_token(through(x[order // EACH], up, down, ends)[inverted(order)])
+
+
+def moved_ends(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    ends[0] //= 2
+    return by_token(through(x[order // EACH], up, down, ends)[inverted(order)])
+
+
+def moved_order(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    rows = through(x[order // EACH], up, down, ends)
+    order[:2] = order[:2].flip(0)
+    return by_token(rows[inverted(order)])
+
+
+def first_row(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    rows = through(x[order // EACH], up, down, ends)
+    rows[0] = 0
+    return by_token(rows[inverted(order)])
+
+
+def other_order(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    other = score.sort()[1]
+    return by_token(through(x[order // EACH], up, down, ends)[inverted(other)])
+
+
+def mean_of_rows(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    rows = through(x[order // EACH], up, down, ends)
+    return by_token((rows - rows.mean(0))[inverted(order)])
+
+
+def rolled(x, score, key, up, down):
+    _, order, ends = sorted_by(key)
+    return by_token(through(x[order // EACH], up, down, ends).roll(1, 0)[inverted(order)])
+
+
+def chosen_by_experts(logits):
+    """Each expert picks its tokens: the key is made of all of them."""
+    picked = logits.softmax(-1).topk(EACH + 1, 0)[1]
+    scores = logits.softmax(-1).scatter(0, picked, 0.0)
+    return scores.topk(EACH, -1)
+
+
+LEAKS = [
+    capacity,
+    noise,
+    by_place,
+    running,
+    same_way_again,
+    other_groups,
+    wrong_way_up,
+    moved_ends,
+    moved_order,
+    first_row,
+    other_order,
+    mean_of_rows,
+    rolled,
+]
+
+
+@pytest.mark.parametrize("put_back", LEAKS, ids=lambda f: f.__name__)
+def test_a_row_that_feels_its_place_is_refuted(put_back):
+    torch.manual_seed(0)
+    verdict = ap.check_model(experts(put_back), torch.randn(1, TOKENS, WIDTH), sequence_axis=1)
+    assert verdict.status is ap.Status.REFUTED
+    assert verdict.witness.replay()
+    alone = ap.check_model(experts(put_back), torch.randn(1, TOKENS, WIDTH), sequence_axis=1, replay="never")
+    assert alone.status is ap.Status.UNDECIDED
+
+
+def test_tokens_chosen_by_experts_are_refuted():
+    torch.manual_seed(0)
+    run = experts(written_inverse, chosen_by_experts)
+    verdict = ap.check_model(run, torch.randn(1, TOKENS, WIDTH), sequence_axis=1)
+    assert verdict.status is ap.Status.REFUTED
+
+
+def last_written(x, score, key, up, down):
+    order = key.sort()[1]
+    out = torch.zeros_like(x)
+    out[order // EACH] = x[order // EACH] * key[order][:, None]
+    return out
+
+
+def test_several_rows_written_to_one_place_are_never_proved():
+    """Which of them is written last, nobody promises."""
+    torch.manual_seed(0)
+    verdict = ap.check_model(experts(last_written), torch.randn(1, TOKENS, WIDTH), sequence_axis=1)
+    assert verdict.status is ap.Status.UNDECIDED
+
+
+def below_zero(x, score, key, up, down):
+    _, order, ends = sorted_by(key.masked_fill(key == 1, -1))
+    return by_token(through(x[order // EACH], up, down, ends)[inverted(order)])
+
+
+def uncounted(x, score, key, up, down):
+    ordered, order = torch.sort(key)
+    ends = torch.histc(ordered.float(), bins=EXPERTS, min=1, max=EXPERTS - 1).cumsum(0, dtype=torch.int32)
+    return by_token(through(x[order // EACH], up, down, ends)[inverted(order)])
+
+
+@pytest.mark.parametrize("put_back", [below_zero, uncounted], ids=lambda f: f.__name__)
+def test_groups_that_leave_some_rows_out_are_never_proved(put_back):
+    """The others move up, and the last rows are whatever lay in memory: so nothing is run."""
+    x = torch.randn(1, TOKENS, WIDTH)
+    assert ap.check_model(experts(put_back), x, sequence_axis=1, replay="never").status is ap.Status.UNDECIDED
