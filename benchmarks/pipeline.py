@@ -1,17 +1,20 @@
 """check_pipeline at scale, and what having the pytest plugin installed costs an unrelated run.
 
-    python benchmarks/pipeline.py [--rows 1000000] [--columns 20] [--repeats 15]
+    python benchmarks/pipeline.py [--rows 1000000] [--columns 50] [--repeats 15] [--freqtrade PYTHON]
 
-Prints, from one run: calls of the function against the promised 60 and against one call per row (what a truncation test
-of every row would need); the share of the whole time that the function itself took, and the memory in frames; what a
-call of a quick function on a small table costs beside the function; a strategy beside brute force, which cuts after
-every row as freqtrade's look-ahead analysis does after every signal; a leak at one time of day, hour by hour; and the
-start-up of pytest with and without the plugin, interleaved, as a median difference in milliseconds of processor time.
+Prints, from one run: what a call of a quick function on a small table costs beside the function; a strategy beside
+brute force, which cuts after every row, and beside freqtrade's look-ahead analysis, which cuts at trades (`pip install
+freqtrade` in an environment of its own, whose Python is named); a leak at one time of day, hour by hour; on a large
+table the calls of the function against the promised 60, the whole time against that of so many calls, the longest time
+without progress, and the memory in frames; and the start-up of pytest with and without the plugin, interleaved, as a
+median difference in milliseconds of processor time.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
+import json
 import os
 import resource
 import statistics
@@ -20,49 +23,57 @@ import sys
 import tempfile
 import time
 from array import array
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 
+def _trailing(d: Any) -> Any:
+    return d.ewm(span=20).mean()
+
+
+def _one_leak(d: Any) -> Any:
+    return _trailing(d).assign(c3=d["c3"].rolling(5, center=True).mean())
+
+
 def scale(rows: int, columns: int) -> None:
+    print(f"{rows:,} rows × {columns} columns", flush=True)
+    for name in ("_trailing", "_one_leak"):  # each in a process of its own, for memory is told by its highest mark
+        process = get_context("spawn").Process(target=_scale, args=(rows, columns, name))
+        process.start()
+        process.join()
+
+
+def _scale(rows: int, columns: int, name: str) -> None:
     import attnproof as ap
     import pandas as pd
 
-    random = np.random.default_rng(0)
+    random, function = np.random.default_rng(0), globals()[name]
     data = pd.DataFrame(random.normal(size=(rows, columns)).cumsum(0), columns=[f"c{i}" for i in range(columns)])
-    spent = array("d", [0.0, 0.0])  # seconds and calls; a list would be put back before every call
+    frame = data.memory_usage().sum()
+    ap.check_pipeline(function, data[:200])  # what is imported and compiled is no part of it
+    before, given = _peak(), data.copy()
+    began = time.perf_counter()
+    function(given)
+    one, call = time.perf_counter() - began, (_peak() - before) / frame
+    del given
+    ticks = array("d", [time.perf_counter()])
+    verdict = ap.check_pipeline(function, data, progress=lambda done, of: ticks.append(time.perf_counter()))
+    ticks.append(time.perf_counter())
+    total, silence, calls = ticks[-1] - ticks[0], np.diff(ticks).max(), verdict.details["calls"]
+    print(
+        f"  {name}: {verdict.status.name}, {calls} calls (promised: at most 60; one per row: {rows:,}), {total:.1f} s, "
+        f"{total / (calls * one):.2f} × calls × {one:.2f} s of one (promised: 3); longest silence {silence:.1f} s; "
+        f"memory grew by at most {(_peak() - before) / frame:.1f} frames, of which one call takes {call:.1f} "
+        "(promised: 2.5 beside it)",
+        flush=True,
+    )
 
-    def timed(function: Any) -> Any:
-        def run(d: Any) -> Any:
-            began = time.perf_counter()
-            result = function(d)
-            spent[0] += time.perf_counter() - began
-            spent[1] += 1
-            return result
 
-        return run
-
-    def trailing(d: Any) -> Any:
-        return d.ewm(span=20).mean()
-
-    def one_leak(d: Any) -> Any:
-        return trailing(d).assign(c3=d["c3"].rolling(5, center=True).mean())
-
-    print(f"{rows:,} rows × {columns} columns")
-    for name, function in (("trailing", trailing), ("one column centred", one_leak)):
-        spent[0] = spent[1] = 0.0
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        began = time.perf_counter()
-        verdict = ap.check_pipeline(timed(function), data)
-        total = time.perf_counter() - began
-        peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before) / data.memory_usage().sum()
-        print(
-            f"  {name}: {verdict.status.name}, {spent[1]:.0f} calls (promised: at most 60; one per row: {rows:,}), "
-            f"{total:.1f} s in all, {spent[0] / total:.0%} of it in the function, "
-            f"{total / spent[0]:.2f} × the calls (promised: 3), memory grew by at most {peak:.1f} frames"
-        )
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def small() -> None:
@@ -73,6 +84,7 @@ def small() -> None:
     plain = pd.DataFrame(random.normal(size=(120, 5)).cumsum(0), columns=list("abcde"))
     words = pd.DataFrame({"x": random.normal(size=300), "y": random.normal(size=300), "n": random.integers(0, 9, 300)})
     words = words.assign(side=random.choice(["buy", "sell"], 300), sort=random.choice(["x", "yy"], 300), z=words["x"])
+    ap.check_pipeline(lambda d: d.copy(), plain)  # what is imported is no part of it
     for name, data in (("120 × 5 numbers", plain), ("300 × 6 with text", words)):
         began = time.process_time()
         for _ in range(200):
@@ -85,32 +97,34 @@ def small() -> None:
         print(f"{name}: {calls} calls, {1000 * over:.2f} ms of processor time per call beside the function")
 
 
-def strategy(rows: int = 3000) -> None:
-    """Columns that leak, found with few calls, and by cutting after every row."""
+def signals(d: Any) -> Any:
+    import pandas as pd
+
+    close, hour = d["close"], d.index.hour
+    mean = close.rolling(20).mean()
+    return pd.DataFrame(
+        {
+            "mean": mean,
+            "enter": close > mean,
+            "enter_late": close > close.rolling(5, center=True).mean(),
+            "exit": close.shift(-1) < close,
+            "normal": (close - close.mean()) / close.std(),
+            "at_14": close.where(hour != 14, close.shift(-1)),
+            "daily_high": d["volume"].groupby(d.index.date).transform("max"),
+        }
+    )
+
+
+def strategy(rows: int = 3000, freqtrade: str | None = None) -> None:
+    """Columns that leak, found with few calls, by cutting after every row, and by freqtrade's look-ahead analysis."""
     import attnproof as ap
     import pandas as pd
 
     random = np.random.default_rng(0)
     times = pd.date_range("2024-01-01", periods=rows, freq="15min")
     prices = pd.DataFrame(
-        {"close": 100 + random.normal(size=rows).cumsum(), "volume": random.random(rows)}, index=times
+        {"close": 1000 + random.normal(size=rows).cumsum(), "volume": random.random(rows)}, index=times
     )
-
-    def signals(d: Any) -> Any:
-        close, hour = d["close"], d.index.hour
-        mean = close.rolling(20).mean()
-        return pd.DataFrame(
-            {
-                "mean": mean,
-                "enter": close > mean,
-                "enter_late": close > close.rolling(5, center=True).mean(),
-                "exit": close.shift(-1) < close,
-                "normal": (close - close.mean()) / close.std(),
-                "at_14": close.where(hour != 14, close.shift(-1)),
-                "daily_high": d["volume"].groupby(d.index.date).transform("max"),
-            }
-        )
-
     began = time.process_time()
     verdict = ap.check_pipeline(signals, prices)
     ours = time.process_time() - began
@@ -129,9 +143,64 @@ def strategy(rows: int = 3000) -> None:
         f"brute force: {len(brute)}, {rows} calls, {time.process_time() - began:.1f} s; "
         f"{'the same' if found == brute else f'different: {found ^ brute}'}"
     )
+    if freqtrade:
+        for trades in (1, 20):
+            theirs = _freqtrade(freqtrade, prices, trades)
+            names = set(theirs["columns"]) & set(whole.columns)
+            print(
+                f"  freqtrade's look-ahead analysis of {theirs['trades']} trades: {len(names)} columns, "
+                f"{theirs['entries']} entries and {theirs['exits']} exits, {theirs['seconds']:.1f} s; "
+                f"{'the same columns' if names == brute else f'without {brute - names}, besides {names - brute}'}"
+            )
     hours = range(24)
     seen = [ap.check_pipeline(lambda d, h=h: _peek(d, h), prices["close"]).status.name == "REFUTED" for h in hours]
     print(f"a leak at one hour of the day alone: {sum(seen)} of 24 found")
+
+
+STRATEGY = """
+import pandas as pd
+from freqtrade.strategy import IStrategy
+
+{signals}
+
+class Beside(IStrategy):
+    INTERFACE_VERSION, timeframe, minimal_roi, stoploss, startup_candle_count = 3, "15m", {{"0": 1000}}, -0.99, 0
+
+    def populate_indicators(self, dataframe, metadata):
+        made = signals(dataframe.set_index("date"))
+        return dataframe.assign(**{{name: made[name].to_numpy() for name in made}})
+
+    def populate_entry_trend(self, dataframe, metadata):
+        dataframe.loc[dataframe["enter_late"], "enter_long"] = 1
+        return dataframe
+
+    def populate_exit_trend(self, dataframe, metadata):
+        dataframe.loc[dataframe["exit"], "exit_long"] = 1
+        return dataframe
+"""
+
+
+def _freqtrade(python: str, prices: Any, trades: int) -> dict[str, Any]:
+    """What freqtrade, in its own environment, says of the strategy."""
+    close = prices["close"].to_numpy()
+    candles = {
+        "open": close,
+        "high": close + 1,
+        "low": close - 1,
+        "close": close,
+        "volume": prices["volume"].to_numpy(),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        table = prices.assign(**candles, date=prices.index.tz_localize("UTC"))[["date", *candles, "volume"]]
+        table.reset_index(drop=True).to_feather(Path(folder, "BTC_USDT-15m.feather"))
+        source = inspect.getsource(signals).replace("d: Any) -> Any", "d)")
+        Path(folder, "strategy.py").write_text(STRATEGY.format(signals=source))
+        script = Path(__file__).with_name("freqtrade_lookahead.py")
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command = [python, str(script), folder, str(trades)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    said: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return said
 
 
 def _peek(close: Any, hour: int) -> Any:
@@ -164,11 +233,12 @@ def start_up(repeats: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--columns", type=int, default=20)
+    parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--freqtrade", metavar="PYTHON", help="a Python that has freqtrade installed")
     arguments = parser.parse_args()
     small()
-    strategy()
+    strategy(freqtrade=arguments.freqtrade)
     scale(arguments.rows, arguments.columns)
     start_up(arguments.repeats)
 

@@ -88,7 +88,8 @@ def compare_settled(
     """
     left, right = _settled(base, cut, present), _settled(other, cut, present)
     if len(left) == len(right) and np.array_equal(base.key[left], other.key[right]):
-        only_left = only_right = np.array([], np.int64)
+        here, there = _run(left), _run(right)
+        alone = np.array([], np.int64)
     else:
         _, inverse = np.unique(np.concatenate([base.key[left], other.key[right]]), return_inverse=True)
         a, b = inverse.reshape(-1)[: len(left)], inverse.reshape(-1)[len(left) :]
@@ -96,9 +97,9 @@ def compare_settled(
         _, first, second = np.intersect1d(a, b, return_indices=True)
         order = np.argsort(left[first])
         left, right = left[first][order], right[second][order]
-    alone = np.concatenate([_own_time(base, only_left), -1 - _own_time(other, only_right)])
+        here, there = left, right
+        alone = np.concatenate([_own_time(base, only_left), -1 - _own_time(other, only_right)])
     changed = []
-    here, there = _slice(left), _slice(right)
     for number, (name, x, y, limit) in enumerate(zip(base.names, base.columns, other.columns, limits, strict=True)):
         if only is not None and number not in only:
             changed.append(left[:0])
@@ -109,7 +110,7 @@ def compare_settled(
         apart = where_differs(x[here], y[there], limit)
         if len(apart) and limit.of_largest:  # what a replay made large is rounded in proportion
             apart = apart[where_differs(x[here][apart], y[there][apart], limit.among(y))]
-        changed.append(np.concatenate([left[apart], alone]))
+        changed.append(np.concatenate([left[apart], alone]) if len(apart) else alone)
     return Difference(len(left) + len(alone), changed, base, other, (left, right))
 
 
@@ -144,7 +145,6 @@ def _settled(output: Returned, cut: int, present: Array | None) -> Array:
     return np.flatnonzero(settled)
 
 
-def _slice(rows: Array) -> Any:
+def _run(rows: Array) -> Any:
     """Ascending rows without holes as a slice, which costs nothing to take."""
-    whole = len(rows) and rows[-1] - rows[0] == len(rows) - 1 and bool(np.all(np.diff(rows) == 1))
-    return slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows
+    return slice(int(rows[0]), int(rows[-1]) + 1) if len(rows) and rows[-1] - rows[0] == len(rows) - 1 else rows

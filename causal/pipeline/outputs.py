@@ -109,7 +109,7 @@ def _of_series(result: Any) -> Columns:
 
 
 def _of_frame(result: Any) -> Columns:
-    names = [str(name) for name in list(result.columns)]
+    names = list(map(str, getattr(result.columns, "tolist", lambda: result.columns)()))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"function returned two columns named {twice}; rename one")

@@ -108,11 +108,11 @@ def _beyond(
     new = high + span * steps if kind == "high" else low * (1 - u) / 2 if low > 0 else low - span * steps
     if dtype.kind in "iu":
         whole = np.iinfo(dtype)
-        new = np.clip(np.rint(new), max(whole.min, -(2.0**62)), min(whole.max, 2.0**62))
+        new = np.minimum(np.maximum(np.rint(new), max(whole.min, -(2.0**62))), min(whole.max, 2.0**62))
     elif dtype.kind == "f":
         most = float(np.finfo(dtype).max)  # squares stay finite: infinity times a weight of zero would be no number
         most = min(most, max(2 * abs(low), 2 * abs(high), most**0.5 / 2))
-        new = np.clip(new, -most, most)
+        new = np.minimum(np.maximum(new, -most), most)
     return new.astype(dtype)
 
 
