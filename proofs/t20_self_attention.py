@@ -163,15 +163,15 @@ def random_layer(rng: random.Random) -> SelfAttention:
     return SelfAttention(head, at, query, key, value)
 
 
-def agreeing_inputs(layer: SelfAttention, rng: random.Random) -> tuple[Matrix, Matrix]:
+def agreeing_inputs(head: Head, rng: random.Random) -> tuple[Matrix, Matrix]:
     """Two random inputs that agree on the allowed positions."""
 
     def number() -> Rational:
         return Rational(rng.randint(-9, 9), rng.choice([1, 2, 3]))
 
-    x = Matrix(layer.head.n, 2, lambda *_: number())
+    x = Matrix(head.n, 2, lambda *_: number())
     other = x.copy()
-    for j in layer.head.forbidden:
+    for j in head.forbidden:
         other[j, :] = Matrix([[number(), number()]])
     return x, other
 
@@ -182,7 +182,7 @@ def property_check(rng: random.Random) -> str:
     for _ in range(count):
         layer = random_layer(rng)
         safe = layer.safe()
-        differ = any(layer.differs(*agreeing_inputs(layer, rng)) for _ in range(4 if safe else TRIES))
+        differ = any(layer.differs(*agreeing_inputs(layer.head, rng)) for _ in range(4 if safe else TRIES))
         expect(differ is not safe, f"{layer} is called {'safe' if safe else 'unsafe'}")
         tally[layer.case.name, safe] += 1
     both = {case.name for case in Case if case is not Case.NOTHING for safe in (True, False) if tally[case.name, safe]}

@@ -47,7 +47,9 @@ def check_projection(
     text such as "strict" or "lag:2", or None for the prefix boundary.
     `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
     within it, all forbidden values and scores moved at once (T19). `weights` are W_Q, W_K (m, d) and W_V (m, d_v),
-    without biases, of a layer with keys X W_K and values X W_V: a reason then says what follows for it (T20).
+    without biases, of a layer with keys X W_K and values X W_V: a reason then says what follows for it (T20). Four are
+    W_Q, W_K (H, m, d), W_V (H, m, d_v) and W_O (H, d_v, p) of H heads that share E and F: the reason says whether what
+    they leak cancels (T22).
 
     The verdict is PROVED by T10, or by T11 where rounding cannot undo what cancels, PROVED_IF under real arithmetic by
     T11 elsewhere, PROVED_IF under a condition on scores where only a finite bias hides what leaks, and REFUTED with a
@@ -65,11 +67,16 @@ def check_projection(
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)) or not tolerance >= 0:
         raise ArgumentError("tolerance", "is no bound", "pass a number ≥ 0", tolerance)
     if weights is None:
-        return _check(F, E, layout, visible, boundary, float(tolerance))
+        return _check(F, E, layout, visible, boundary, float(tolerance))[0]
+    if len(weights) == 4:
+        from .several_heads import of_layer, read_heads
+
+        heads = read_heads(weights)
+        return of_layer(*_check(F, E, layout, visible, boundary, float(tolerance)), heads)
     from .self_attention import model_case, of_model  # needs SymPy
 
     case = model_case(weights)
-    return of_model(_check(F, E, layout, visible, boundary, float(tolerance)), case)
+    return of_model(_check(F, E, layout, visible, boundary, float(tolerance))[0], case)
 
 
 def _check(
@@ -79,7 +86,7 @@ def _check(
     visible: ArrayLike | SafeMask | str | None,
     boundary: Boundary | str | None,
     tolerance: float,
-) -> Verdict:
+) -> tuple[Verdict, Reading]:
     start = time.perf_counter()
     matrices = read_pair(F, E, layout)
     values, keys = matrices[0], matrices[-1]
@@ -93,9 +100,9 @@ def _check(
     reading = Reading(values, keys, support, sees, (scans[-1], scans[0]), failing)
     base = unjudged(reading, starved, seconds)
     if len(failing):
-        return judge(reading, base, tolerance)
+        return judge(reading, base, tolerance), reading
     verdict = replace(base, status=Status.PROVED, claims=("T10", *(("T13",) if sees.rule is support else ())))
-    return up_to(verdict, LeakBound(0.0, 0.0), tolerance) if tolerance else verdict
+    return (up_to(verdict, LeakBound(0.0, 0.0), tolerance) if tolerance else verdict), reading
 
 
 def assert_prefix_safe(

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def model_case(weights: Sequence[ArrayLike]) -> Case:
     """The case of T20 for W_Q, W_K (m, d) and W_V (m, d_v), whose floats are taken exactly."""
     if len(weights) != 3:
-        raise ArgumentError("weights", "are not three", "pass W_Q, W_K and W_V", len(weights))
+        raise ArgumentError(
+            "weights", "are not three", "pass W_Q, W_K and W_V, or these and W_O per head", len(weights)
+        )
     return case_of(*(_exact(name, weight) for name, weight in zip(("W_Q", "W_K", "W_V"), weights, strict=True)))
 
 

@@ -450,7 +450,7 @@ Check (two_axes.order_irrelevant_iff :
 
 From AttnProof Require independence causal_head support exact biases rationals checker.
 From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals
-  affine_independence self_attention no_starvation families pipelines
+  affine_independence self_attention several_heads shared_values no_starvation families pipelines
   transfer transfer_sound.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
@@ -1129,6 +1129,69 @@ Check (no_starvation.starving_is_fresher :
   forall R : ringType, let E : 'M[R]_(1, 3) := delta_mx 0 1 in
   [/\ passes E E (largest E E), ~ (forall t, exists s j, largest E E t s && ((E s j != 0) || (E s j != 0))),
       (3.-1 %/ 1 = 2)%N & forall t h, unseen E E (largest E E) t h -> (h <= 1)%N]).
+
+(** * T22. Several heads added up by an output projection *)
+
+(** For any heads, `out h` of `Input`, and any relation of inputs that are to give the same output: *)
+Check (several_heads.safe_outputs_subspace :
+  forall (R : realFieldType) (Input : Type) (same : Input -> Input -> Prop) (H dv p : nat)
+    (out : 'I_H -> Input -> 'rV[R]_dv),
+  let safe W := forall X X', same X X' -> \sum_h out h X *m W h = \sum_h out h X' *m W h in
+  forall (W W' : 'I_H -> 'M[R]_(dv, p)) (a : R), safe W -> safe W' -> safe (fun h => a *: W h + W' h)).
+
+Check (several_heads.safe_outputs_all :
+  forall (R : realFieldType) (Input : Type) (same : Input -> Input -> Prop) (H dv p : nat)
+    (out : 'I_H -> Input -> 'rV[R]_dv), (0 < p)%N ->
+  (forall (W : 'I_H -> 'M[R]_(dv, p)) X X', same X X' -> \sum_h out h X *m W h = \sum_h out h X' *m W h) <->
+  (forall h X X', same X X' -> out h X = out h X')).
+
+(** Inputs that a query cannot tell apart. *)
+Definition agree (R : realFieldType) n d (A : pred 'I_n) (X Y : 'M[R]_(n, d)) := forall j, A j -> row j X = row j Y.
+
+(** Heads over one sequence of inputs: the row of E or F of slot s before and after position j takes an input that
+    stands last. *)
+Definition old (R : realFieldType) (r n : nat) (M : 'M[R]_(r, n)) (s : 'I_r) : 'rV[R]_(n + 1) := row_mx (row s M) 0.
+Definition new (R : realFieldType) (r n : nat) (j : 'I_n) (M : 'M[R]_(r, n)) (s : 'I_r) : 'rV[R]_(n + 1) :=
+  row_mx (\row_i if i == j then 0 else M s i) (const_mx (M s j)).
+
+Check (several_heads.layer_exact :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (H r n m d dv p : nat) (E F : 'I_H -> 'M[R]_(r, n)) (A : pred 'I_n) (S : 'I_H -> pred 'I_r),
+  scale != 0 -> (forall h, exists s, S h s) ->
+  forall (WK : 'I_H -> 'M[R]_(m, d)) (WV : 'I_H -> 'M[R]_(m, dv)) (q : 'I_H -> 'rV[R]_d) (W : 'I_H -> 'M[R]_(dv, p)),
+  let layer X := \sum_h head e scale (E h) (F h) (S h) (q h) (X *m WK h) (X *m WV h) *m W h in
+  let exponent j (c : {ffun 'I_H -> 'I_r * 'I_r}) : 'M[R]_(n + 1, m) :=
+    \sum_h (old (E h) (c h).1 + new j (E h) (c h).2)^T *m (WK h *m (q h)^T)^T in
+  let carried j k (c : {ffun 'I_H -> 'I_r * 'I_r}) : 'M[R]_(n + 1, m) :=
+    \sum_h (old (F h) (c h).1 - new j (F h) (c h).2)^T *m (WV h *m col k (W h))^T in
+  (forall X X', agree A X X' -> layer X = layer X') <->
+  forall (j : 'I_n) (k : 'I_p) (B : 'M[R]_(n + 1, m)), ~~ A j ->
+    \sum_(c : {ffun 'I_H -> 'I_r * 'I_r} | [forall h, S h (c h).1 && S h (c h).2] && (exponent j c == B))
+      carried j k c = 0).
+
+Check (several_heads.own_inputs_exact :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (H r n d dv p : nat) (E F : 'I_H -> 'M[R]_(r, n)) (A : pred 'I_n)
+    (S : 'I_H -> pred 'I_r) (q : 'I_H -> 'rV[R]_d) (W : 'I_H -> 'M[R]_(dv, p)),
+  exponential e -> scale != 0 -> (forall h, q h != 0) -> (forall h, exists s, S h s) ->
+  (forall (K K' : 'I_H -> 'M[R]_(n, d)) (V V' : 'I_H -> 'M[R]_(n, dv)),
+     (forall h, agree A (K h) (K' h)) -> (forall h, agree A (V h) (V' h)) ->
+     \sum_h head e scale (E h) (F h) (S h) (q h) (K h) (V h) *m W h =
+     \sum_h head e scale (E h) (F h) (S h) (q h) (K' h) (V' h) *m W h) <->
+  forall h, W h != 0 -> exact_criterion (E h) (F h) A (S h)).
+
+Check (shared_values.shared_values_exact :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (scale : R) (H r n d : nat) (E F : 'I_H -> 'M[R]_(r, n)) (A : pred 'I_n) (S : 'I_H -> pred 'I_r)
+    (q : 'I_H -> 'rV[R]_d) (w : 'I_H -> R),
+  scale != 0 -> (forall h, q h != 0) -> (forall h, exists s, S h s) ->
+  (forall (K K' : 'I_H -> 'M[R]_(n, d)) (V V' : 'cV[R]_n), (forall h, agree A (K h) (K' h)) -> agree A V V' ->
+     \sum_h w h * head e scale (E h) (F h) (S h) (q h) (K h) V 0 0 =
+     \sum_h w h * head e scale (E h) (F h) (S h) (q h) (K' h) V' 0 0) <->
+  (forall h, w h != 0 -> pairs_cancel (E h) (F h) A (S h)) /\
+  exists mean : 'I_H -> 'I_n -> R,
+    (forall h, w h != 0 -> forall (a : 'rV[R]_n) j, ~~ A j ->
+       \sum_(s | S h s && (row s (E h) == a)) (F h s j - mean h j) = 0) /\
+    (forall j, ~~ A j -> \sum_h w h * mean h j = 0)).
 
 (** * T23. The tracer's rules are sound *)
 

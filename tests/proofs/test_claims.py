@@ -20,12 +20,12 @@ from attnproof.numeric import balls
 from attnproof.proofs import rocq_source
 from attnproof.proofs.claim import Scale, claim_by_id, registry
 from attnproof.proofs.verify import check_claim
-from attnproof.symbolic import attention, cost, prefix, rank, self_attention, softmax
+from attnproof.symbolic import attention, cost, prefix, rank, self_attention, several_heads, softmax
 from attnproof.symbolic.derivation import Lemma
 from attnproof.symbolic.self_attention import Case
 from sympy import Matrix, Rational
 
-MINE = [f"T{i}" for i in (*range(1, 16), *range(18, 22))]
+MINE = [f"T{i}" for i in (*range(1, 16), *range(18, 23))]
 DERIVED = [pytest.param(n, marks=pytest.mark.claim(n)) for n in [*MINE, "T23"]]  # T23 has no check on arrays
 
 
@@ -62,7 +62,7 @@ def test_checks_on_arrays_hold(name, n):
 
 
 def test_the_register_is_complete_and_in_order():
-    assert list(registry()) == [f"T{i}" for i in (*range(1, 22), 23)]
+    assert list(registry()) == [f"T{i}" for i in range(1, 24)]
     for claim in registry().values():
         assert claim.title
         assert claim.source
@@ -144,7 +144,7 @@ t12, t13, t14, t15, t18, t19 = map(
     module,
     ("t12_witness", "t13_largest_mask", "t14_freshness", "t15_composition", "t18_two_axes", "t19_leak_size"),
 )
-t20, t21 = map(module, ("t20_self_attention", "t21_no_starvation"))
+t20, t21, t22 = map(module, ("t20_self_attention", "t21_no_starvation", "t22_several_heads"))
 double = after(lambda x: 2 * x)
 more = after(lambda x: x + 1)
 swapped = after(lambda pair: (pair[1], pair[0]))
@@ -237,6 +237,10 @@ MUTATIONS: list[tuple[str, str, Any, str, Any]] = [
     ("T21", "bound", t21, "bound", more),
     ("T21", "staleness", t21, "staleness", after(lambda x: max(0, x - 1))),
     ("T21", "spacing", t21, "even_releases", after(lambda x: x[1:])),
+    ("T22", "choices", t22, "choices_sum", after(lambda x: -x)),
+    ("T22", "signs", t22, "_WAYS", instead((([1, 0], 1), ([0, 1], 1)))),
+    ("T22", "sums", several_heads, "_not_zero", instead(lambda total: False)),
+    ("T22", "move", several_heads, "_pair", after(lambda sums: (*sums[:2], *sums[:2]))),
 ]  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def test_a_proof_holds_for_every_layer():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ((EYE, EYE), "weights.* pass W_Q, W_K and W_V"),
+        ((EYE, EYE), "weights.* pass W_Q, W_K and W_V, or these and W_O"),
         ((EYE, EYE, np.ones(3)), "weights.* pass matrices"),
         ((EYE, EYE, EYE * np.nan), "weights.* pass finite numbers"),
         ((EYE, np.ones((2, 3)), EYE), "W_Q has shape"),
