@@ -67,10 +67,11 @@ def enclosure(expression: Any, bits: int = 64, values: Mapping[Expr, Any] | None
     >>> enclosure(sympy.E, 64).overlaps(arb("2.718281828459045235", "1e-18"))
     True
     """
-    given = {
+    given: dict[Expr, arb] = {
         key: value if isinstance(value, arb) else arb(fmpq(*map(int, exact(value).as_numer_denom())))
         for key, value in (values or {}).items()
     }
     with precision(bits):
+        given.setdefault(sympy.pi, arb.pi())
         ball: arb = evaluate(exact(expression), lambda p, q: arb(fmpq(p, q)), lambda name, x: getattr(x, name)(), given)
         return ball

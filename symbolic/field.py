@@ -1,12 +1,13 @@
 """Deciding identities between expressions in symbols, their exponentials and e^{1/k}.
 
 An expression is read as a rational function of *generators*: each symbol x (or x^{1/k} where roots of it occur),
-e^{m/k} for each monomial m of an exponent, e^{1/k} for the exponents' constants, and log x. The generators are
-algebraically independent over ℚ: e^{1/k} is transcendental (Hermite 1873), and exponentials of polynomials that are
-linearly independent modulo constants are algebraically independent over the rational functions (Ax 1971, the
-function-field case of Lindemann–Weierstrass). So the expression is identically zero iff its numerator, a polynomial
-with rational coefficients, is the zero polynomial. That is a decision, not a heuristic; what does not fit this form
-raises `Undecidable`. Symbols stand for real numbers.
+e^{m/k} for each monomial m of an exponent, e^{1/k} for the exponents' constants, log x, and π where no e^{1/k} stands
+beside it (whether e and π are independent is not known). The generators are algebraically independent over ℚ: e^{1/k}
+is transcendental (Hermite 1873), π is (Lindemann 1882), and exponentials of polynomials that are linearly independent
+modulo constants are algebraically independent over the rational functions (Ax 1971, the function-field case of
+Lindemann–Weierstrass). So the expression is identically zero iff its numerator, a polynomial with rational
+coefficients, is the zero polynomial. That is a decision, not a heuristic; what does not fit this form raises
+`Undecidable`. Symbols stand for real numbers.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def _exponent(argument: Expr) -> Iterator[tuple[Fraction, Expr]]:
         yield Fraction(int(coefficient.p), int(coefficient.q)), monomial
 
 
-def _check_symbol(symbol: Symbol) -> None:
+def _check_symbol(symbol: Expr) -> None:
     """Undecidable for a symbol that does not stand for an arbitrary real number (of some sign)."""
     if not symbol.is_commutative or symbol.is_zero or symbol.is_real is False:
         raise Undecidable(
@@ -130,12 +131,14 @@ class Field:
     """
 
     def __init__(self, expressions: Iterable[Any]) -> None:
-        self._roots: dict[Symbol, int] = {}
+        self._roots: dict[Expr, int] = {}
         self._exponents: dict[Expr, int] = {}
         self._logs: dict[Expr, None] = {}
         seen: set[Expr] = set()
         for expression in expressions:
             self._collect(_plain(exact(expression)), seen)
+        if sympy.pi in self._roots and sympy.S.One in self._exponents:
+            raise Undecidable("whether π and e are independent is not known; write a symbol for one of them")
         self._symbols = sorted(self._roots, key=str)
         self._monomials = sorted(self._exponents, key=str)
         self.generators: tuple[Expr, ...] = (
@@ -158,7 +161,7 @@ class Field:
         if node in seen:
             return
         seen.add(node)
-        if isinstance(node, Symbol):
+        if isinstance(node, Symbol) or node is sympy.pi:
             _check_symbol(node)
             self._roots.setdefault(node, 1)
         elif isinstance(node, Exp1):
@@ -172,9 +175,11 @@ class Field:
             base, power = node.args
             if not isinstance(power, Rational):
                 raise Undecidable(f"the power {node} has an exponent that is not rational")
-            if power.q != 1 and not isinstance(base, Symbol):
-                raise Undecidable(f"the root {node} is not a root of a symbol")
-            if isinstance(base, Symbol):
+            letter = isinstance(base, Symbol) or base is sympy.pi
+            if power.q != 1 and not letter:
+                beside = "and beside other numbers or symbols only roots of symbols are decided; write a symbol for it"
+                raise Undecidable(f"{node} is not a root of a symbol, {beside}")
+            if letter:
                 _check_symbol(base)
                 self._roots[base] = lcm(self._roots.get(base, 1), int(power.q))
             else:
@@ -186,6 +191,9 @@ class Field:
             for child in node.args:
                 self._collect(child, seen)
         elif not isinstance(node, Rational):
+            if node.is_number:
+                problem = "is a number whose relations to others are not decided here (rationals, π, e^{p/q} are)"
+                raise Undecidable(f"{node} {problem}; write a symbol for it")
             raise Undecidable(f"{node} is neither a rational function nor an exponential of symbols; rewrite it so")
 
     def element(self, expression: Any) -> Quotient:
@@ -200,7 +208,7 @@ class Field:
     def _built(self, node: Expr) -> Quotient:
         if isinstance(node, Rational):
             return Quotient(self._context.constant(fmpq(int(node.p), int(node.q))), self.one.den)
-        if isinstance(node, Symbol):
+        if isinstance(node, Symbol) or node is sympy.pi:
             return self._of_symbol[node].power(self._roots[node])
         if isinstance(node, Exp1):
             return self._of_monomial[sympy.S.One].power(self._exponents[sympy.S.One])
@@ -213,7 +221,7 @@ class Field:
             return self._of_log[node]
         if isinstance(node, Pow):
             base, power = node.args
-            if isinstance(base, Symbol):
+            if base in self._of_symbol:
                 return self._of_symbol[base].power(int(power * self._roots[base]))
             return self._element(base).power(int(power))
         parts = [self._element(child) for child in node.args]

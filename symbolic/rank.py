@@ -1,7 +1,8 @@
 """Exact rank, determinant, null space and inverse over ℚ and over function fields, and the argument about minors (T3).
 
-Over ℚ everything is FLINT's. Entries with symbols or exponentials are put over a common denominator per row and
-eliminated without fractions (Bareiss 1968) over FLINT's polynomials, so no zero test is ever a guess.
+Over ℚ everything is FLINT's, over number fields SymPy's. Entries with symbols or exponentials are put over a common
+denominator per row and eliminated without fractions (Bareiss 1968) over FLINT's polynomials, so no zero test is ever a
+guess.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import sympy
-from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz, fmpz_mat
 from sympy import Expr, Matrix, Rational
 
 from .exact import exact
 from .field import Field, Quotient
+from .number_field import determinant, echelon, over_number_field
 
 if TYPE_CHECKING:
     from ..aliases import MatrixLike
@@ -57,12 +59,24 @@ def _rational(matrix: Matrix) -> fmpq_mat | None:
     return None
 
 
-def _read(entries: MatrixLike) -> tuple[Matrix, fmpq_mat | None]:
-    """The matrix, and the same for FLINT where all entries are rational (found without a copy for a SymPy matrix)."""
-    if isinstance(entries, sympy.MatrixBase) and (flint := _rational(entries)) is not None:
-        return entries, flint
-    m = as_matrix(entries)
-    return m, _rational(m)
+def _numbers(entries: MatrixLike) -> fmpz_mat | fmpq_mat | None:
+    """Whole numbers or floats in rows of one length, or a SymPy matrix of rationals, for FLINT; None for all else."""
+    if isinstance(entries, sympy.MatrixBase):
+        return _rational(entries)
+    rows = entries.tolist() if hasattr(entries, "tolist") else entries
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
+        return None
+    kinds = set().union(*(map(type, row) for row in rows))
+    if len({len(row) for row in rows}) > 1 or not kinds <= {int, float}:
+        return None
+    if kinds == {int}:
+        return fmpz_mat(rows)
+    try:
+        pairs = [[x.as_integer_ratio() for x in row] for row in rows]
+    except (OverflowError, ValueError):  # infinity and NaN, which `as_matrix` names
+        return None
+    scale = max(q for row in pairs for _, q in row)  # a power of two, as all denominators are
+    return fmpq_mat(fmpz_mat([[p * (scale // q) for p, q in row] for row in pairs])) / fmpz(scale)
 
 
 def _from_flint(matrix: fmpq_mat) -> Matrix:
@@ -108,15 +122,19 @@ def _echelon(rows: list[list[fmpq_mpoly]], one: fmpq_mpoly) -> tuple[list[list[f
 
 
 def rank(matrix: MatrixLike) -> int:
-    """The exact rank of a matrix over ℚ, or over the field that its symbols and exponentials generate.
+    """The exact rank of a matrix over ℚ, a number field, or the field that its symbols and exponentials generate.
 
     >>> t = sympy.Symbol("t")
-    >>> rank([[1, t], [t, t**2]]), rank([[1, 2], [3, 4]])
-    (1, 2)
+    >>> rank([[1, t], [t, t**2]]), rank([[1, 2], [3, 4]]), rank([[sympy.sqrt(2), 2], [1, sympy.sqrt(2)]])
+    (1, 2, 1)
     """
-    m, flint = _read(matrix)
-    if flint is not None:
+    if (flint := _numbers(matrix)) is not None:
         return int(flint.rank())
+    m = as_matrix(matrix)
+    if (flint := _rational(m)) is not None:
+        return int(flint.rank())
+    if (numbers := over_number_field(m)) is not None:
+        return int(numbers.rank())
     field = Field(m)
     return len(_echelon(_cleared(field, m)[0], field.one.num)[1])
 
@@ -128,12 +146,16 @@ def det(matrix: MatrixLike) -> Expr:
     >>> det([[1, x], [1, y]])
     -x + y
     """
-    m, flint = _read(matrix)
+    flint = _numbers(matrix)
+    m = as_matrix(matrix) if flint is None else Matrix.zeros(flint.nrows(), flint.ncols())
     if m.rows != m.cols:
         raise ValueError(f"the matrix has shape {m.shape}; only a square one has a determinant")
+    flint = _rational(m) if flint is None else flint
     if flint is not None:
-        value = flint.det()
+        value = fmpq(flint.det())
         return Rational(int(value.p), int(value.q))
+    if (numbers := over_number_field(m)) is not None:
+        return determinant(numbers)
     field = Field(m)
     rows, scale = _cleared(field, m)
     return field.expression(Quotient.reduced(_expanded(field, rows), scale))
@@ -180,6 +202,9 @@ def null_space(matrix: MatrixLike) -> Matrix:
             return table[i, j]
 
         entry: Callable[[int, int], Expr] = looked_up
+    elif (numbers := over_number_field(m)) is not None:
+        solved, pivots = echelon(numbers)
+        entry = lambda i, j: solved[i, j]  # noqa: E731
     else:
         field = Field(m)
         rows, pivots, _ = _echelon(_cleared(field, m)[0], field.one.num)
@@ -268,6 +293,8 @@ def independent_rows(matrix: MatrixLike) -> list[int]:
     m = as_matrix(matrix).T
     flint = _rational(m)
     if flint is None:
+        if m.rows and (numbers := over_number_field(m)) is not None:
+            return echelon(numbers)[1]
         field = Field(m)
         return _echelon(_cleared(field, m)[0], field.one.num)[1] if m.rows else []
     reduced, count = flint.rref()

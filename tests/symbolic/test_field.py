@@ -61,10 +61,48 @@ def test_near_misses_are_not_zero(expression):
 
 @pytest.mark.parametrize(
     "expression",
-    [sympy.pi, sqrt(2), sympy.sin(X), X**Y, exp(exp(X)), exp(1 / (1 + X)), sympy.Abs(X), exp(sympy.I * X), sqrt(1 + X)],
+    [
+        sympy.pi + sympy.E,
+        sympy.log(2),
+        sqrt(2) * X,
+        sympy.sin(X),
+        X**Y,
+        exp(exp(X)),
+        exp(1 / (1 + X)),
+        sympy.Abs(X),
+        exp(sympy.I * X),
+        sqrt(1 + X),
+    ],
 )
 def test_what_does_not_fit_is_refused(expression):
     with pytest.raises(Undecidable):
+        is_zero(expression)
+
+
+def test_pi_is_a_generator_where_e_is_not():
+    pi = sympy.pi
+    assert is_zero((pi + 1) ** 2 - pi**2 - 2 * pi - 1)
+    assert is_zero(sqrt(pi) * sqrt(pi) * exp(X) - pi * exp(X))
+    assert not is_zero(pi - Rational(355, 113))
+    assert sign(pi - Rational(355, 113)) == -1
+    assert manifestly(pi)
+    with pytest.raises(Undecidable, match="whether π and e are independent is not known; write a symbol"):
+        is_zero(pi**4 + pi**5 - exp(6))
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        (
+            sympy.log(2),
+            r"log\(2\) is a number whose relations to others are not decided here .*; write a symbol for it",
+        ),
+        (sympy.I * X, r"^I is a number whose relations to others are not decided"),
+        (sqrt(2) * X, r"^sqrt\(2\) is not a root of a symbol, .* write a symbol for it"),
+    ],
+)
+def test_numbers_that_are_not_decided_are_named(expression, said):
+    with pytest.raises(Undecidable, match=said):
         is_zero(expression)
 
 

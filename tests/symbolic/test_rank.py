@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy
 from attnproof.symbolic import rank
+from attnproof.symbolic.exact import Undecidable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Matrix, Rational, Symbol, exp
@@ -129,3 +130,62 @@ def test_a_determinant_by_elimination_keeps_the_sign_of_row_exchanges(exchanges)
     for k in range(exchanges):
         rows.row_swap(2 * k, 2 * k + 1)
     assert rank.det(rows) == (-1) ** exchanges * t
+
+
+ROOT, I = sympy.sqrt(2), sympy.I
+algebraic = st.sampled_from([0, 1, -1, Rational(1, 2), ROOT, 1 + ROOT, I, ROOT * I, sympy.GoldenRatio])
+
+
+@settings(max_examples=25, deadline=None)
+@given(matrices(algebraic, 3, 3))
+def test_number_fields_are_decided(m):
+    """Rank, kernel, determinant and inverse agree with each other exactly, and with complex floats."""
+    kernel = rank.null_space(m)
+    assert kernel.cols == 3 - rank.rank(m)
+    assert all(abs(complex(e)) < 1e-9 for e in m * kernel)
+    assert len(rank.independent_rows(m)) == rank.rank(m)
+    value = rank.det(m)
+    assert abs(complex(value) - complex(m.evalf().det())) < 1e-9
+    assert (rank.rank(m) == 3) == (value != 0)
+    if value != 0:
+        assert all(abs(complex(e)) < 1e-9 for e in m * rank.inverse(m) - sympy.eye(3))
+
+
+def test_numbers_that_cancel_in_a_number_field_or_with_pi():
+    assert rank.rank([[ROOT, 2], [1, ROOT]]) == rank.rank([[I, 1], [-1, I]]) == 1
+    assert rank.rank([[sympy.sqrt(3 + 2 * ROOT), 1], [1 + ROOT, 1]]) == 1
+    assert rank.rank([[sympy.sqrt(2) * sympy.sqrt(3), 1], [sympy.sqrt(6), 1]]) == 1
+    assert rank.rank([[sympy.pi, 1], [sympy.pi**2, sympy.pi]]) == 1
+    assert rank.rank([[sympy.pi, 1], [Rational(22, 7), 1]]) == 2
+    assert rank.det([[sympy.pi, 1], [1, sympy.pi]]) == sympy.pi**2 - 1
+
+
+@pytest.mark.parametrize("entry", [sympy.log(2), ROOT + sympy.pi, ROOT * T, sympy.pi + sympy.E, sympy.cos(1)])
+def test_what_no_field_here_holds_is_refused_in_a_sentence(entry):
+    with pytest.raises(Undecidable, match="; write a symbol for"):
+        rank.rank([[entry, 1], [1, entry]])
+
+
+@pytest.mark.parametrize(
+    "build", [lambda x: x.tolist(), lambda x: x, lambda x: x / 8, lambda x: sympy.Matrix(x.tolist())]
+)
+def test_numbers_go_to_flint_without_sympy(build):
+    rng = np.random.default_rng(0)
+    M = rng.integers(-9, 10, (6, 4)) @ rng.integers(-9, 10, (4, 6))
+    assert rank.rank(build(M)) == 4
+    square = rng.integers(-9, 10, (5, 5))
+    exact = sympy.Matrix(square.tolist()).det()
+    assert rank.det(build(square)) in (exact, exact / 8**5)
+
+
+@pytest.mark.parametrize("bad", [[[1, 2], [3]], [[1.0, float("nan")]], [], [[]], [1, 2]])
+def test_the_short_way_to_flint_changes_no_answer_and_no_error(bad, monkeypatch):
+    def outcome():
+        try:
+            return rank.rank(bad)
+        except (TypeError, ValueError) as error:
+            return str(error)
+
+    found = outcome()
+    monkeypatch.setattr(rank, "_numbers", lambda _: None)
+    assert outcome() == found
