@@ -1,6 +1,6 @@
 """`python -m benchmarks.numeric`: what the numeric layer costs, as ratios in one run, and the memory that it takes.
 
-* Exact rank and determinant against SymPy's `Matrix.rank` and `Matrix.det` on dense 20 × 20 integers, and against FLINT.
+* Exact rank and determinant against SymPy's on dense 20 × 20 integers, and against FLINT's own.
 * `mixing_spectrum` against the two thin QR factorisations that it cannot do without, `leverage` against one.
 * The certified rank of a softmax, in seconds.
 * Peak memory beside the inputs of every function at scale, against what its docstring states; `--full` takes the sizes
