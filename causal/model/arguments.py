@@ -96,12 +96,7 @@ def inputs_of_lengths(
                 mentions=("lengths", "make_input"),
             )
         return [(None, inputs)]
-    sizes = list(lengths)
-    for n in sizes:
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise ModelError("lengths", f"names {n!r}", "pass whole numbers of at least 1")
-    if not sizes:
-        raise ModelError("lengths", "is empty", "name at least one length or leave it out")
+    sizes = checked_lengths(lengths)
     if make_input is not None:
         made = ((n, make_input(n)) for n in sizes)
         return [(n, m if isinstance(m, tuple) else (m,)) for n, m in made]
@@ -115,6 +110,17 @@ def inputs_of_lengths(
         index = torch.arange(n, device=x.device) % x.shape[axis]
         resized.append((n, (*inputs[:vary], x.index_select(axis, index), *inputs[vary + 1 :])))
     return resized
+
+
+def checked_lengths(lengths: Sequence[int]) -> list[int]:
+    """The lengths to check; ModelError for none, and for what is none."""
+    sizes = list(lengths)
+    for n in sizes:
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise ModelError("lengths", f"names {n!r}", "pass whole numbers of at least 1")
+    if not sizes:
+        raise ModelError("lengths", "is empty", "name at least one length or leave it out")
+    return sizes
 
 
 def subject_of(
@@ -206,6 +212,15 @@ def resolved_boundary(given: BoundaryLike, n: int) -> Boundary:
         ) from None
 
 
+def vocabulary_as_given(given: int, top: int | None) -> int:
+    """The number of tokens as it was given; ModelError where it leaves nothing to vary, or `top` is a larger token."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < 2:
+        raise ModelError("vocabulary", "leaves nothing to vary", "pass the number of tokens, at least 2", given)
+    if top is not None and top >= given:
+        raise ModelError("vocabulary", f"but the input holds token {top}", f"pass at least {top + 1}", given)
+    return given
+
+
 def resolved_vocabulary(subject: Subject, given: int | None, inferred: Callable[[], int | None]) -> int | None:
     """The number of tokens, None for numbers that are no tokens; ModelError where nothing tells it."""
     import torch
@@ -213,12 +228,7 @@ def resolved_vocabulary(subject: Subject, given: int | None, inferred: Callable[
     if not subject.is_discrete:
         return None
     if given is not None:
-        if isinstance(given, bool) or not isinstance(given, int) or given < 2:
-            raise ModelError("vocabulary", "leaves nothing to vary", "pass the number of tokens, at least 2", given)
-        top = int(subject.input.long().max())
-        if top >= given:
-            raise ModelError("vocabulary", f"but the input holds token {top}", f"pass at least {top + 1}", given)
-        return given
+        return vocabulary_as_given(given, int(subject.input.long().max()))
     if subject.input.dtype is torch.bool:
         return 2
     told = inferred()

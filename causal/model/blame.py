@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .program import Program
 from .witness import BEYOND_ROUNDING, ModelWitness
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from ..boundary import Boundary
-    from .program import Program
+    from .interface import AnyProgram
     from .setting import Setting
     from .trace.policy import Policy
     from .trace.records import Chain, Operation
@@ -69,7 +69,7 @@ def _plain(op: Operation | None) -> dict[str, str] | None:
 
 
 def blame_leak(
-    program: Program,
+    program: AnyProgram,
     boundary: Boundary,
     output: int,
     query: int,
@@ -81,19 +81,16 @@ def blame_leak(
 
     What belongs to any position that is closed to the query is passed over: it may depend on them.
     """
-    from .trace.frontend import blame
-
     marked, closed = np.zeros(boundary.n, bool), ~boundary.allowed_row(query)
     marked[list(positions)] = True
     try:
-        prepared = partial(program.prepared, setting)
-        chain = blame(program.subject, policy, prepared, output=output, position=query, forbidden=marked, closed=closed)
+        chain = program.chain(policy, setting, output=output, position=query, forbidden=marked, closed=closed)
     except Exception:  # a guide must never stop a verdict
         return None
     return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None
 
 
-def corrected(blame: Blame, program: Program, boundary: Boundary, witness: ModelWitness) -> Blame | None:
+def corrected(blame: Blame, program: AnyProgram, boundary: Boundary, witness: ModelWitness) -> Blame | None:
     """The same chain, entered later when the witness's two runs clear the module of its entry.
 
     What goes into and comes out of the modules is compared at the position where the query stands, along an axis of
@@ -101,7 +98,7 @@ def corrected(blame: Blame, program: Program, boundary: Boundary, witness: Model
     future enters later: in the first module whose output differs, or in the parent of the first whose input does. None
     when the module is cleared and no later one is seen to differ. A guide, like the chain.
     """
-    if boundary.stands is None or blame.entry is None:
+    if boundary.stands is None or blame.entry is None or not isinstance(program, Program):
         return blame
     stands = int(boundary.stands[witness.query])
     before, after = (_events(program, witness, x, stands) for x in witness.inputs)

@@ -8,39 +8,25 @@ forbidden positions replaced until a witness is found or the search gives up. Wh
 
 from __future__ import annotations
 
-import hashlib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..verdict import NotProvedError, Status, Verdict, accept_or_raise, versions_of
-from .arguments import (
-    BoundaryLike,
-    axis_of_positions,
-    chosen_modes,
-    inputs_of_lengths,
-    length_as_asked,
-    made_for_training,
-    resolved_boundary,
-    resolved_vocabulary,
-    subject_of,
-)
+from .arguments import BoundaryLike, chosen_modes
+from .asked import Asked
 from .decide import decide
-from .dense import dense
 from .failure import failure_message
 from .finding import Finding, worst
+from .jax.kinds import is_jax, may_be_jax
 from .limits import Limits
-from .modules import modules_of, named_parameters
-from .outputs import Chosen, choose
-from .program import Program
-from .question import Question
+from .questions import questions
 from .remarks import reads_no_other
-from .setting import ModelError, Setting, need_torch
-from .vocabulary import inferred
+from .setting import ModelError
 
 if TYPE_CHECKING:
+    from .outputs import Chosen
+    from .question import Question
     from .trace.registry import Rule
 
 __all__ = ["assert_causal", "check_model"]
@@ -98,41 +84,25 @@ def check_model(
     >>> leak.status.name, leak.witness.position - leak.witness.query, leak.witness.replay()
     ('REFUTED', 1, True)
     """
-    need_torch()
     chosen = chosen_modes(modes)
     if parameters not in (None, "any", "stored"):
         raise ModelError("parameters", "is unknown", "use 'any' (the default) or 'stored'", parameters)
     if replay not in ("auto", "never"):
         raise ModelError("replay", "is unknown", "use 'auto' (the default) or 'never'", replay)
-    limits = Limits.of(tries, budget)
-    axis = axis_of_positions(model, sequence_axis)
-    findings = []
-    for n, given in inputs_of_lengths(inputs, lengths, make_input, vary, axis):
-        subject = subject_of(model, given, vary, axis, output_axis)
-        length_as_asked(subject, n, boundary)
-        for mode in chosen:
-            program = Program.of(subject)
-            made_for_training(program.modules)
-            program, seen = program.acquainted(mode, rules, replay == "auto")
-            about = resolved_boundary(boundary, program.n)
-            shorter = partial(program.one_shorter, mode, seen.ran)
-            which = choose(seen.result, subject.output_axis, about, boundary is not None, outputs, shorter, seen.ran)
-            told = partial(inferred, program, Setting(mode=mode, apart=seen.apart), seen.tables)
-            bound = resolved_vocabulary(subject, vocabulary, told)
-            program = program.about(which.paths)
-            question = Question(
-                program, about, seen, which, mode, bound, parameters or "any", tuple(rules), limits, replay == "auto"
-            )
-            findings.append(decide(question))
+    asked = Asked(
+        model, inputs, sequence_axis, output_axis, outputs, boundary, chosen, lengths, make_input,
+        parameters or "any", vary, vocabulary, tuple(rules), Limits.of(tries, budget), replay == "auto",
+    )  # fmt: skip
+    findings = [decide(question) for question in _questions(asked)]
     alone = works_alone(findings)
     if alone and sequence_axis is None:
         raise ModelError(
             "sequence_axis",
-            f"was not named, and along axis {axis} of input {vary} no output depends on a position but its own",
+            f"was not named, and along axis 1 of input {vary} no output depends on a position but its own",
             "name the axis of the positions (sequence_axis=1 if the model does work position by position)",
             mentions=("sequence_axis",),
         )
-    return _verdict(model, findings, alone)
+    return _verdict(findings, alone)
 
 
 def assert_causal(
@@ -163,6 +133,15 @@ def assert_causal(
     return accepted
 
 
+def _questions(asked: Asked) -> Iterator[Question]:
+    """What is asked of a model of PyTorch's or JAX's, told apart by what it is, or else by its inputs."""
+    if is_jax(asked.model, asked.inputs) or (may_be_jax(asked.model) and is_jax(asked.model, asked.sample)):
+        from .jax.questions import questions as of_arrays
+
+        return of_arrays(asked)
+    return questions(asked)
+
+
 def works_alone(findings: Sequence[Finding]) -> bool:
     """Whether every run that could tell proves that no position reads another."""
     told = [reads_no_other(f) for f in findings]
@@ -172,7 +151,7 @@ def works_alone(findings: Sequence[Finding]) -> bool:
 # -- the verdict --------------------------------------------------------------------------------------------------
 
 
-def _verdict(model: Callable[..., Any], findings: Sequence[Finding], alone: bool) -> Verdict:
+def _verdict(findings: Sequence[Finding], alone: bool) -> Verdict:
     status = worst([f.status for f in findings])
     shown = next(f for f in findings if f.status is status)
     several = len(findings) > 1
@@ -183,9 +162,10 @@ def _verdict(model: Callable[..., Any], findings: Sequence[Finding], alone: bool
 
     reasons = [tagged(r, t) for f, r in zip(findings, runs, strict=True) if f.status is status for t in f.said.reasons]
     reasons += [tagged(r, t) for f, r in zip(findings, runs, strict=True) for t in f.said.notes]
-    name, boundary = _name(model), shown.question.boundary
+    program, boundary = shown.question.program, shown.question.boundary
+    name = program.name
     of_runs = ", ".join(run.replace(",", "") for run in runs)
-    about = f"{name} ({of_runs})" if several else f"{name} over {shown.question.program.n} positions"
+    about = f"{name} ({of_runs})" if several else f"{name} over {program.n} positions"
     return Verdict(
         subject="model",
         about=f"{about}; no position reads another" if alone else about,
@@ -199,8 +179,8 @@ def _verdict(model: Callable[..., Any], findings: Sequence[Finding], alone: bool
         queries=boundary.queries,
         boundary=boundary,
         details=_details(name, shown, findings),
-        versions=versions_of("torch", "numpy"),
-        input_hash=_hash(shown.question.program),
+        versions=versions_of(*program.libraries),
+        input_hash=program.digest(),
     )
 
 
@@ -232,27 +212,3 @@ def _details(name: str, shown: Finding, findings: Sequence[Finding]) -> Mapping[
             for f in findings
         ],
     }
-
-
-def _name(model: Callable[..., Any]) -> str:
-    named = getattr(model, "__name__", None)
-    if named in (None, "<lambda>") or not isinstance(named, str):
-        modules = modules_of(model)
-        return type(modules[0]).__name__ if modules else "the function" if named else type(model).__name__
-    return named
-
-
-def _hash(program: Program) -> str:
-    """A hash of the inputs and of the parameters' values."""
-    import torch
-
-    from .trace.pytree import leaves
-
-    digest = hashlib.blake2b(digest_size=16)
-    tensors = [t for _, t in leaves((program.subject.inputs, program.subject.keywords)) if isinstance(t, torch.Tensor)]
-    tensors += list(named_parameters(program.modules).values())
-    for t in tensors:
-        digest.update(f"{t.dtype}{tuple(t.shape)}".encode())
-        with suppress(RuntimeError, NotImplementedError):  # nested, or without values
-            digest.update(dense(t).cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
-    return digest.hexdigest()

@@ -23,7 +23,6 @@ from .proof import Attempt, Proof, output_index
 from .remarks import remarks, remedies
 from .replays import Replayed, Replays
 from .setting import ModelError
-from .sharing import shared
 
 if TYPE_CHECKING:
     from .question import Question
@@ -100,14 +99,12 @@ def _conditions(question: Question, best: Attempt, given: bool, replays: Replays
         breaking = replays.breaking()
         conditions[-1] = replace(conditions[-1], counterexample=breaking.witness)
         beside += breaking.said
-    subject = question.program.subject
+    which = f"which shares memory with input {question.program.subject.vary}"
     conditions += [
-        Condition(
-            f"{what}, which shares memory with input {subject.vary}, keeps its values (pass a clone to mean that)"
-        )
-        for what in shared(subject)
+        Condition(f"{what}, {which}, keeps its values (pass a clone to mean that)")
+        for what in question.program.shared()
     ]
-    if question.program.held.changed and not proofs.holds_later(question, best):
+    if question.program.changed and not proofs.holds_later(question, best):
         left = f" ({', '.join(question.seen.writes_state)})" if question.seen.writes_state else ""
         conditions.append(
             Condition(f"every call starts from the state as given: what a call leaves{left} steers the next")

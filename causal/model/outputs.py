@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .dense import dense
 from .reachable import reachable
@@ -21,6 +21,27 @@ if TYPE_CHECKING:
     from ..boundary import Boundary
 
 Chosen = int | str | Sequence[int | str] | None
+
+
+class Shaped(Protocol):
+    """An output of any library, as far as choosing needs to know it."""
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """Its shape."""
+        ...
+
+    def dim(self) -> int:
+        """The number of its axes."""
+        ...
+
+    def is_floating_point(self) -> bool:
+        """Whether it holds real numbers."""
+        ...
+
+    def is_complex(self) -> bool:
+        """Whether it holds complex numbers."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,7 +63,7 @@ class Outputs:
 
     checked: tuple[Checked, ...]
     unchecked: tuple[str, ...]
-    rows: Tensor
+    rows: Any
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -77,7 +98,7 @@ def tensors(result: Any) -> dict[str, Tensor]:
     return found
 
 
-def first_of(found: dict[str, Tensor], axis: int, wanted: str | None = None) -> str:
+def first_of(found: Mapping[str, Shaped], axis: int, wanted: str | None = None) -> str:
     """The path `wanted`, else the first floating tensor that has the axis, else the first that has it; ModelError."""
     if wanted in found:
         return wanted
@@ -93,27 +114,31 @@ def first_of(found: dict[str, Tensor], axis: int, wanted: str | None = None) -> 
     return next((path for path in usable if _is_real(found[path])), usable[0])
 
 
-def with_places(found: dict[str, Tensor], axis: int, places: int) -> list[str]:
+def with_places(found: Mapping[str, Shaped], axis: int, places: int) -> list[str]:
     """The paths of the tensors that have so many places along the axis."""
     return [path for path, t in found.items() if _has(t, axis) and t.shape[axis] == places]
 
 
-def _items(chosen: Any) -> list[int | str]:
+def items(chosen: Any) -> list[int | str]:
     """What `outputs=` chooses, one by one; ModelError for nothing, and for what is no index or key."""
-    items = [chosen] if isinstance(chosen, (int, str)) or not isinstance(chosen, Iterable) else list(chosen)
-    wrong = next((i for i in items if not isinstance(i, (int, str)) or isinstance(i, bool)), None)
-    if wrong is not None or not items:
+    found = [chosen] if isinstance(chosen, (int, str)) or not isinstance(chosen, Iterable) else list(chosen)
+    wrong = next((i for i in found if not isinstance(i, (int, str)) or isinstance(i, bool)), None)
+    if wrong is not None or not found:
         shown = chosen if wrong is None else wrong
         raise ModelError("outputs", "is no index or key", "choose some outputs by index or key, or leave it out", shown)
-    return items
+    return found
 
 
 def named(result: Any, item: int | str) -> list[str]:
     """The paths of the tensors that an index, key or path of `outputs=` names; ModelError where it names none."""
     from .trace.pytree import node_of
 
-    found, node = tensors(result), node_of(result)
-    keys = [""] if node is None else list(node.keys)
+    node = node_of(result)
+    return among(tensors(result), [""] if node is None else list(node.keys), item)
+
+
+def among(found: Mapping[str, Shaped], keys: Sequence[str], item: int | str) -> list[str]:
+    """The paths of those outputs that an index, key or path names, given the ends of the paths of the topmost ones."""
     if isinstance(item, str):
         tops = [p for p in (*keys, *found) if p in (item, f".{item}", f"[{item!r}]")]
     else:
@@ -142,7 +167,21 @@ def choose(
     `values` only their shapes are known.
     """
     found = tensors(result)
-    groups = [list(found)] if chosen is None else [named(result, item) for item in _items(chosen)]
+    groups = None if chosen is None else [named(result, item) for item in items(chosen)]
+    paths = to_check(found, groups, axis, boundary, given, shorter)
+    return _laid_out(found, axis, paths, concealed(result), values)
+
+
+def to_check(
+    found: Mapping[str, Any],
+    chosen: Sequence[Sequence[str]] | None,
+    axis: int,
+    boundary: Boundary,
+    given: bool,
+    shorter: Callable[[bool], Mapping[str, Any] | None],
+) -> list[str]:
+    """The paths of the outputs to check, given their shapes and the paths that each choice names (see `choose`)."""
+    groups = [list(found)] if chosen is None else chosen
     fitting = with_places(found, axis, boundary.queries)
     for group in groups:  # none of those chosen is passed over
         if not set(group) & set(fitting):
@@ -151,15 +190,15 @@ def choose(
     lone = all(axis in (-1, found[p].dim() - 1) for p in paths)  # one number a place: perhaps a pooled vector
     if chosen is None and (len(paths) > 1 or lone) and boundary.queries == boundary.n:
         paths = [p for p in paths if p not in _by_chance(found, paths, axis, boundary.n, shorter)]
-    return _laid_out(found, axis, paths, concealed(result), values)
+    return paths
 
 
 def _by_chance(
-    found: dict[str, Tensor],
+    found: Mapping[str, Shaped],
     paths: Sequence[str],
     axis: int,
     n: int,
-    shorter: Callable[[bool], Mapping[str, Tensor] | None],
+    shorter: Callable[[bool], Mapping[str, Shaped] | None],
 ) -> list[str]:
     """Which of the outputs have n places along the axis, but not for positions; ModelError where that is unclear."""
     less = dict(shorter(False) or {})
@@ -187,6 +226,23 @@ def _unclear(path: str, axis: int, n: int) -> ModelError:
         "choose the outputs to check with outputs=",
         mentions=("outputs",),
     )
+
+
+def likeness(result: Any) -> Any:
+    """The same structure with tensors of the same shapes, on the meta device, that share no memory with those given;
+    None where it hides tensors, or has some that have no likeness.
+    """
+    import torch
+
+    from .trace.pytree import mapped
+
+    def image(value: Any) -> Any:
+        return torch.empty_like(value, device="meta") if issubclass(type(value), torch.Tensor) else value
+
+    try:
+        return None if concealed(result) else mapped(image, result)
+    except (TypeError, RuntimeError, NotImplementedError):
+        return None
 
 
 def concealed(result: Any) -> list[str]:
@@ -298,7 +354,7 @@ def rows(y: Tensor, axis: int) -> Tensor:
     return y.reshape(y.shape[0], -1)
 
 
-def _disagreement(found: dict[str, Tensor], axis: int, boundary: Boundary, given: bool) -> ModelError:
+def _disagreement(found: Mapping[str, Shaped], axis: int, boundary: Boundary, given: bool) -> ModelError:
     """Why no output can be checked: what its first floating one and the boundary say of the number of queries."""
     y = found[first_of(found, axis)]
     axis, places, n = axis % y.dim(), y.shape[axis], boundary.n
@@ -324,9 +380,9 @@ def _disagreement(found: dict[str, Tensor], axis: int, boundary: Boundary, given
     )
 
 
-def _has(t: Tensor, axis: int) -> bool:
+def _has(t: Shaped, axis: int) -> bool:
     return -t.dim() <= axis < t.dim()
 
 
-def _is_real(t: Tensor) -> bool:
+def _is_real(t: Shaped) -> bool:
     return t.is_floating_point() or t.is_complex()

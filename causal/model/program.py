@@ -9,52 +9,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import draws
 from .age import alive
 from .changes import Snapshot
 from .counters import numbers
+from .identity import digest, name_of
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
-from .outputs import concealed, first_of, side_by_side, tensors
+from .outputs import first_of, likeness, side_by_side, tensors
 from .precision import in_float64, parameters_as, uncompiled, wider
 from .reachable import reachable
 from .restore import Held
+from .seen import Seen
 from .setting import AS_GIVEN, ModelError, Setting
+from .sharing import shared
 from .survivors import outliving
+from .variation import Variation
 
 if TYPE_CHECKING:
+    import numpy as np
     from torch import Tensor, nn
 
-    from .trace.records import Trace
+    from .trace.policy import Policy
+    from .trace.records import Chain, Trace
     from .trace.registry import Rule
     from .trace.subject import Subject
-    from .watch import Table
 
 MOST_ACQUAINTANCES = 8  # runs in which modules may turn up that nothing showed before
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What one run showed: what the model returned, the coarsest float in use, randomness, writes, tables.
-
-    Without a run (`ran`), nothing of this is known but the shapes of the result. `first` is the abstract run that came
-    before it, for any parameters and positions in their order, or why there is none.
-    """
-
-    result: Any
-    epsilon: float
-    random: bool
-    apart: bool
-    writes_input: tuple[int, ...]
-    writes_state: tuple[str, ...]
-    tables: frozenset[Table]
-    strangers: tuple[nn.Module, ...] = ()
-    fixed_modes: tuple[str, ...] = ()
-    ran: bool = True
-    first: Trace | str = ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +47,8 @@ class Program:
 
     `paths` say which of the model's outputs are meant; without them it is the first floating one with the output axis.
     """
+
+    libraries: ClassVar = ("torch", "numpy")
 
     subject: Subject
     modules: tuple[nn.Module, ...]
@@ -151,6 +137,11 @@ class Program:
         given: Tensor = self.subject.input
         return given
 
+    @property
+    def variation(self) -> Variation:
+        """How the varied input is changed."""
+        return Variation(self.subject.sequence_axis)
+
     # -- running --------------------------------------------------------------------------------------------------
 
     def call(self, x: Tensor, alone: bool = False) -> Any:
@@ -187,6 +178,10 @@ class Program:
             if setting.precision == "float64":
                 x = wider(x)
             return self._rows(self.call(x, setting.alone))
+
+    def numbers(self, x: Tensor, setting: Setting = AS_GIVEN) -> np.ndarray:
+        """The same on the host."""
+        return self.variation.host(self.run(x, setting))
 
     def _rows(self, result: Any) -> Tensor:
         found, axis = tensors(result), self.subject.output_axis
@@ -240,6 +235,27 @@ class Program:
                 stack.enter_context(in_float64())
             yield
 
+    def traced(
+        self, policy: Policy, setting: Setting, ranks: np.ndarray, *, why: str = "", later: bool = False
+    ) -> Trace:
+        """An abstract run, with values where there is a reason `why`; `later`: after a call that nothing puts back."""
+        from .trace.frontend import traced
+
+        @contextmanager
+        def prepared(values: bool) -> Iterator[None]:
+            with self.prepared(setting, values or later):  # a call writes what it writes
+                if later:
+                    self.call(self.input)
+                yield
+
+        return traced(self.subject, policy, prepared, ranks, why=why, has_values=self.has_values)
+
+    def chain(self, policy: Policy, setting: Setting, **asked: Any) -> Chain:
+        """How forbidden positions reach an output (see `trace.frontend.blame`)."""
+        from .trace.frontend import blame
+
+        return blame(self.subject, policy, partial(self.prepared, setting), **asked)
+
     def observe(self, mode: str = "eval", apart: bool = False) -> Seen:
         """One native run, with what it showed; ModelError when the model raises or returns no usable tensor."""
         import torch
@@ -289,6 +305,39 @@ class Program:
         own = (t for top in self.modules for t in (*top.parameters(), *top.buffers()))
         return not any(t.is_meta for t in (*given, *own) if isinstance(t, torch.Tensor))
 
+    @property
+    def has_parameters(self) -> bool:
+        """Whether a module holds any."""
+        return any(True for m in self.modules for _ in m.parameters())
+
+    @cached_property
+    def others_matter(self) -> bool:
+        """Whether some other input holds floating or complex numbers, which a proof might rest on."""
+        import torch
+
+        from .trace.pytree import leaves
+
+        tensors = [t for _, t in leaves(self.subject.others) if isinstance(t, torch.Tensor)]
+        return any(t.is_floating_point() or t.is_complex() for t in tensors)
+
+    @property
+    def changed(self) -> bool:
+        """Whether a call was seen to change what the model keeps."""
+        return self.held.changed
+
+    @property
+    def name(self) -> str:
+        """What to call the model."""
+        return name_of(self.subject.model)
+
+    def digest(self) -> str:
+        """A hash of the inputs and of the parameters' values."""
+        return digest((self.subject.inputs, self.subject.keywords), self.modules)
+
+    def shared(self) -> list[str]:
+        """What shares memory with the varied input, in words."""
+        return shared(self.subject)
+
     def imagined(self, first: Trace | str) -> Seen:
         """What the first abstract run showed of a model that is not run; ModelError where that needed values."""
         if isinstance(first, str) or first.with_values:
@@ -306,23 +355,6 @@ class Program:
             )
         nothing: Any = {"writes_input": (), "writes_state": (), "tables": frozenset()}
         return Seen(first.result, 0.0, random=False, apart=False, first=first, ran=False, **nothing)
-
-
-def likeness(result: Any) -> Any:
-    """The same structure with tensors of the same shapes, on the meta device, that share no memory with those given;
-    None where it hides tensors, or has some that have no likeness.
-    """
-    import torch
-
-    from .trace.pytree import mapped
-
-    def image(value: Any) -> Any:
-        return torch.empty_like(value, device="meta") if issubclass(type(value), torch.Tensor) else value
-
-    try:
-        return None if concealed(result) else mapped(image, result)
-    except (TypeError, RuntimeError, NotImplementedError):
-        return None
 
 
 def _initialise(subject: Subject, reached: Sequence[Any]) -> bool:

@@ -6,8 +6,7 @@ or with them; for any values of the other inputs, or for those given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ..verdict import Condition
 from .reach import Reach, Spans, reach
+from .trace.ledger import WEAK
 
 if TYPE_CHECKING:
     from .question import Question
@@ -68,7 +68,7 @@ def prove(question: Question) -> Proof:
     proof = _least(question, first)
     if proof.attempt is first or _repeats(question, first):
         return proof
-    return Proof(first, given=others_matter(question))  # the later runs found what the first one had left
+    return Proof(first, given=question.program.others_matter)  # the later runs found what the first one had left
 
 
 def _least(question: Question, first: Attempt) -> Proof:
@@ -80,7 +80,7 @@ def _least(question: Question, first: Attempt) -> Proof:
         return Proof(best)
     if best.masks:
         best = _closing(question, replace(best.policy, finite_masks=False)) or best
-    if not others_matter(question):
+    if not question.program.others_matter:
         return Proof(best)
     free = _closing(question, replace(best.policy, others="any"))
     return Proof(free or best, given=free is None)
@@ -120,8 +120,6 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
     The very first run of all serves for its policy, unless it is to be done `anew`, or `later`, after another call
     whose state is not put back.
     """
-    from .trace.frontend import traced
-
     program, first = question.program, question.seen.first
     if isinstance(first, str):
         return first
@@ -130,14 +128,7 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
     def ranked(ranks: np.ndarray) -> Trace:
         if same_policy and not why and np.array_equal(ranks, np.arange(program.n)):
             return first
-        return traced(program.subject, policy, prepared, ranks, why=why, has_values=program.has_values)
-
-    @contextmanager
-    def prepared(values: bool) -> Iterator[None]:
-        with program.prepared(question.setting, values or later):  # a call writes what it writes
-            if later:
-                program.call(program.input)
-            yield
+        return program.traced(policy, question.setting, ranks, why=why, later=later)
 
     def spans(trace: Trace) -> Spans:
         return [trace.outputs[output_index(trace, c.path)].along(c.axis) for c in question.outputs.checked]
@@ -158,8 +149,6 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
 
 def _better_with(question: Question, found: Attempt) -> str:
     """Why a run with values is to be believed rather than this one without, where there is a reason, and values."""
-    from .trace.calls import WEAK
-
     trace = found.trace
     if trace.with_values or not question.program.has_values:
         return ""
@@ -176,16 +165,6 @@ def output_index(trace: Trace, path: str) -> int:
     if path not in paths:
         raise ValueError(f"output{path} is not among what the abstract run returned")
     return paths.index(path)
-
-
-def others_matter(question: Question) -> bool:
-    """Whether some other input holds floating or complex numbers, which a proof might rest on."""
-    import torch
-
-    from .trace.pytree import leaves
-
-    tensors = [t for _, t in leaves(question.program.subject.others) if isinstance(t, torch.Tensor)]
-    return any(t.is_floating_point() or t.is_complex() for t in tensors)
 
 
 # -- in words -----------------------------------------------------------------------------------------------------
@@ -240,7 +219,7 @@ def on_masks(best: Attempt) -> tuple[Condition, ...]:
 
 def on_others(question: Question, best: Attempt) -> bool:
     """Whether it rests on the values of the other inputs."""
-    return best.policy.others == "given" and others_matter(question)
+    return best.policy.others == "given" and question.program.others_matter
 
 
 def on_reads(best: Attempt) -> tuple[Condition, ...]:

@@ -10,8 +10,9 @@ from .setting import Setting
 
 if TYPE_CHECKING:
     from ..boundary import Boundary
+    from .interface import AnyProgram
     from .outputs import Outputs
-    from .program import Program, Seen
+    from .seen import Seen
     from .trace.policy import Policy
     from .trace.registry import Rule
 
@@ -25,7 +26,7 @@ class Question:
     its searches. Without `replay`, or where nothing was `seen` to run, the model itself is not run.
     """
 
-    program: Program
+    program: AnyProgram
     boundary: Boundary
     seen: Seen
     outputs: Outputs

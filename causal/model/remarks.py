@@ -11,6 +11,7 @@ from ..spans import shown
 from ..verdict import Evidence, Status
 from .decoding import decode
 from .finding import Finding, Said
+from .program import Program
 from .proof import on_others, on_parameters
 from .setting import ModelError
 from .witness import BEYOND_ROUNDING
@@ -18,9 +19,9 @@ from .witness import BEYOND_ROUNDING
 if TYPE_CHECKING:
     from ..boundary import Boundary
     from .outputs import Outputs
-    from .program import Seen
     from .question import Question
     from .reach import Reach
+    from .seen import Seen
 
 
 def remarks(found: Finding) -> Said:
@@ -38,7 +39,7 @@ def remarks(found: Finding) -> Said:
 
 def _writes(seen: Seen) -> list[str]:
     """What a call writes into."""
-    notes = []
+    notes = [seen.unset] if seen.unset else []
     if seen.fixed_modes:
         names = _few(seen.fixed_modes)
         notes.append(f"the mode of {names} is built in (exported, traced or frozen): it ran as it was made")
@@ -65,12 +66,15 @@ def _few(names: Sequence[str]) -> str:
 
 def _decoded(question: Question) -> Said:
     """Decoding step by step against the full pass, for a model that keeps a cache."""
+    program = question.program
+    if not isinstance(program, Program):
+        return Said()
     first = question.outputs.first
     full = question.outputs.rows[:, first.columns]
     scale = float(full.abs().double().nan_to_num(0.0, 0.0).max()) if full.numel() else 0.0
     tolerance = BEYOND_ROUNDING * 4 * question.seen.epsilon * max(scale, 1e-30)
     try:
-        found = decode(question.program.about([first.path]), full, question.setting, tolerance)
+        found = decode(program.about([first.path]), full, question.setting, tolerance)
     except ModelError as error:
         return Said(notes=(str(error),))
     if found is None:

@@ -19,10 +19,8 @@ from .search import CUTS, JITTER, QUICK, ROUNDS, Round, Search
 from .setting import ModelError, Setting
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
+    from .interface import AnyProgram
     from .outputs import Outputs
-    from .program import Program
     from .proof import Attempt
     from .question import Question
     from .witness import ModelWitness
@@ -85,7 +83,7 @@ class Replays:
         fresh = search.replaced(np.arange(self.question.boundary.n), FRESH)
         found = search.find(setting, how, base=fresh, middle=True)
         probe = self._probe(search, fresh)
-        if found is None and jitter and any(True for m in self.question.program.modules for _ in m.parameters()):
+        if found is None and jitter and self.question.program.has_parameters:
             search.limit = 1
             with suppress(ModelError):  # the model may ask for the parameters that it has
                 found = search.find(replace(setting, jitter=JITTER), how, base=fresh, middle=True)
@@ -98,15 +96,13 @@ class Replays:
         evidence = Evidence("replay", found is None, detail, time.perf_counter() - started)
         return Replayed(Said(evidence=(evidence,), forwards=tried.forwards), found, probe)
 
-    def _probe(self, search: Search, fresh: Tensor) -> dict[str, Any]:
+    def _probe(self, search: Search, fresh: Any) -> dict[str, Any]:
         """Which outputs do move when the first position does: that the past is used, seen and not only allowed."""
-        import torch
-
         setting = self.question.setting
         y = search.base(setting, fresh)
         after = search.run(search.replaced(np.array([0]), replace(FRESH, seed=9), fresh), setting)
-        same = (y == after) | (torch.isnan(y) & torch.isnan(after))
-        return {"position": 0, "moves": torch.nonzero(~same.all(dim=1)).reshape(-1).tolist()}
+        same = (y == after) | (np.isnan(y) & np.isnan(after))
+        return {"position": 0, "moves": np.flatnonzero(~same.all(axis=1)).tolist()}
 
     def jittered(self) -> Replayed:
         """A leak that opens once the parameters move: the reason why their values matter."""
@@ -184,32 +180,33 @@ class Replays:
         return plan
 
 
-def float64_runs(program: Program, setting: Setting, outputs: Outputs, random: bool) -> Literal["same", "other", "no"]:
+def float64_runs(
+    program: AnyProgram, setting: Setting, outputs: Outputs, random: bool
+) -> Literal["same", "other", "no"]:
     """How the model takes to float64 throughout: the same function up to native rounding, another one, or not at all.
 
     Another one means that rounding decides the native values, or that the model asks for its own precision.
     """
 
     try:
-        wide = program.run(program.input, replace(setting, precision="float64"))
+        wide = program.numbers(program.input, replace(setting, precision="float64"))
     except ModelError:
         return "no"
-    native = outputs.rows
+    native = program.variation.host(outputs.rows)
     if wide.shape != native.shape:
         return "no"
     if random:
         return "same"  # other random numbers, hence other values
     telling = [c for c in outputs.checked if not c.whole] or outputs.checked  # rounding may move whole numbers far
-    agree = (_agree(wide[:, c.columns].double(), native[:, c.columns].double()) for c in telling)
+    agree = (_agree(wide[:, c.columns], native[:, c.columns]) for c in telling)
     return "same" if all(agree) else "other"
 
 
-def _agree(a: Tensor, b: Tensor) -> bool:
+def _agree(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two outputs are the same up to native rounding."""
-    import torch
-
-    both = torch.isfinite(a) & torch.isfinite(b)
-    if not bool((torch.isnan(a) == torch.isnan(b)).all()):
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    both = np.isfinite(a) & np.isfinite(b)
+    if not np.array_equal(np.isnan(a), np.isnan(b)):
         return False
-    scale = float(b[both].abs().max()) if bool(both.any()) else 0.0
-    return bool(((a - b).abs()[both] <= 0.05 * max(scale, 1e-30)).all())
+    scale = float(np.abs(b[both]).max(initial=0.0))
+    return bool((np.abs(a - b)[both] <= 0.05 * max(scale, 1e-30)).all())

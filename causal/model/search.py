@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .dense import dense
 from .limits import Limits
 from .setting import ModelError, Setting
 from .witness import BEYOND_ROUNDING, ModelWitness
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from ..boundary import Boundary
+    from .interface import AnyProgram
     from .outputs import Checked
-    from .program import Program
 
 JITTER = 0.1  # scale of the noise that opens gates which start at zero
 CUTS = 48  # sets of positions per round: every cut of a short sequence, a bisecting choice of a long one
@@ -77,7 +74,7 @@ class Search:
 
     def __init__(
         self,
-        program: Program,
+        program: AnyProgram,
         boundary: Boundary,
         outputs: Sequence[Checked],
         *,
@@ -91,7 +88,7 @@ class Search:
         self.suspects, self.epsilon, self.limit = suspects, epsilon, limit
         self.limits = limits or Limits()
         self.tried = Tried()
-        self._kept: tuple[Setting, Tensor, Tensor] | None = None
+        self._kept: tuple[Setting, Any, np.ndarray] | None = None
 
     # -- which positions to replace ------------------------------------------------------------------------------
 
@@ -146,10 +143,10 @@ class Search:
 
     # -- running -------------------------------------------------------------------------------------------------
 
-    def run(self, x: Tensor, setting: Setting) -> Tensor:
+    def run(self, x: Any, setting: Setting) -> np.ndarray:
         """One counted run; ModelError when the output's length is not the boundary's, or its width not what it was."""
         self._note(forwards=self.tried.forwards + 1)
-        y = self.program.run(x, setting)
+        y = self.program.numbers(x, setting)
         if y.shape[0] != self.boundary.queries:
             raise ModelError(
                 "the model's output",
@@ -168,53 +165,31 @@ class Search:
     def _note(self, **changes: Any) -> None:
         self.tried = replace(self.tried, **changes)
 
-    def base(self, setting: Setting, x: Tensor) -> Tensor:
+    def base(self, setting: Setting, x: Any) -> np.ndarray:
         """The output on the unchanged input, which is kept for the next question about it."""
         if self._kept is None or self._kept[0] != setting or self._kept[1] is not x:
             self._kept = (setting, x, self.run(x, setting))
         return self._kept[2]
 
-    def replaced(self, positions: np.ndarray, how: Round, base: Tensor | None = None) -> Tensor:
+    def replaced(self, positions: np.ndarray, how: Round, base: Any = None) -> Any:
         """The varied input with the positions replaced: other tokens, or noise of the input's spread times `scale`."""
-        import torch
+        x = self.program.input if base is None else base
+        return self.program.variation.replaced(x, positions, how.scale, how.seed, self.vocabulary)
 
-        x = (self.program.input if base is None else base).clone()
-        where = torch.from_numpy(positions).to(x.device)
-        rows = x.movedim(self.program.subject.sequence_axis, 0)
-        old = rows[where]
-        generator = torch.Generator().manual_seed(1000003 * how.seed + int(positions[0]) + len(positions))
-        if x.is_floating_point() or x.is_complex():
-            spread = float(_spread(x)) * how.scale
-            real = torch.complex128 if x.is_complex() else torch.float64
-            new = (spread * torch.randn(old.shape, generator=generator, dtype=real)).to(x.dtype).to(x.device)
-        else:
-            bound = 2 if x.dtype is torch.bool else int(self.vocabulary or 2)
-            shift = torch.randint(1, max(bound, 2), old.shape, generator=generator).to(x.device)
-            new = ((old.long() + shift) % bound).to(x.dtype)
-        rows[where] = new
-        return x
-
-    def rounding(self, x: Tensor, setting: Setting, y: Tensor, rows: np.ndarray, of: Checked) -> float:
+    def rounding(self, x: Any, setting: Setting, y: np.ndarray, rows: np.ndarray, of: Checked) -> float:
         """How far a tremor of a few last places in input and parameters moves the given rows of an output."""
-        import torch
-
-        eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
+        wide = setting.precision == "float64"
+        eps = 2.0**-52 if wide else self.epsilon
         worst = 0.0
-        for seed in range(11, 13 if setting.precision == "float64" else 19):  # coarse rounding comes in rare jumps
+        for seed in range(11, 13 if wide else 19):  # coarse rounding comes in rare jumps
             shaken = replace(setting, tremor=2 * eps, tremor_seed=seed)
-            xs = x
-            if x.is_floating_point():
-                generator = torch.Generator().manual_seed(seed)
-                noise = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x.device)
-                xs = (x.double() * (1 + 2 * eps * noise)).to(
-                    torch.float64 if setting.precision == "float64" else x.dtype
-                )
-            moved = (self.run(xs, shaken)[rows, of.columns] - y[rows]).abs().double()
-            worst = max(worst, float(torch.nan_to_num(moved, nan=0.0, posinf=0.0).max()) if moved.numel() else 0.0)
+            xs = self.program.variation.shaken(x, 2 * eps, seed, wide)
+            after = self.run(xs, shaken)[rows, of.columns]
+            worst = max(worst, float(_distance(after, y[rows]).max(initial=0.0)))
         return worst if of.whole else max(worst, 4 * eps * _largest(y[rows]), eps * 1e-3)
 
     def find(
-        self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Tensor | None = None, middle: bool = False
+        self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Any = None, middle: bool = False
     ) -> ModelWitness | None:
         """The first witness in this setting, or None; raises ModelError when the model does not run in it.
 
@@ -240,19 +215,15 @@ class Search:
                         return self._witness(x, changed, setting, y, positions, noise, output)
         return None
 
-    def _moved(self, y: Tensor, after: Tensor, rows: np.ndarray) -> float | None:
+    def _moved(self, y: np.ndarray, after: np.ndarray, rows: np.ndarray) -> float | None:
         """The largest change over the rows, ignoring entries that are not finite in either run; None for no change."""
-        import torch
-
         a, b = y[rows], after[rows]
-        if torch.equal(a, b):
+        if np.array_equal(a, b):
             return None
-        d = (a.double() - b.double()).abs()
-        largest = float(torch.where(torch.isfinite(d), d, 0.0).max())
-        return largest or None
+        return float(_distance(a, b).max()) or None
 
     def _noise(
-        self, x: Tensor, changed: Tensor, setting: Setting, runs: tuple[Tensor, Tensor], rows: np.ndarray, of: Checked
+        self, x: Any, changed: Any, setting: Setting, runs: tuple[np.ndarray, np.ndarray], rows: np.ndarray, of: Checked
     ) -> float | None:
         """How far rounding moves the rows of an output that moved beyond it; None where it explains what was seen.
 
@@ -274,13 +245,11 @@ class Search:
 
     def confirms(self, witness: ModelWitness, setting: Setting) -> bool:
         """Whether the witness's two inputs differ beyond rounding in another setting, too."""
-        import torch
-
         x, changed = (witness.tensor(t) for t in witness.inputs)
         y, after = self.run(x, setting), self.run(changed, setting)
         rows = np.array([witness.query])
         of = next(c for c in self.outputs if witness.output in (None, c.path))
-        if not torch.isfinite(y[rows, of.columns]).any():
+        if not np.isfinite(y[rows, of.columns]).any():
             return False
         return self._noise(x, changed, setting, (y, after), rows, of) is not None
 
@@ -288,26 +257,20 @@ class Search:
 
     def _witness(
         self,
-        x: Tensor,
-        changed: Tensor,
+        x: Any,
+        changed: Any,
         setting: Setting,
-        y: Tensor,
+        y: np.ndarray,
         positions: np.ndarray,
         noise: float,
         of: Checked,
     ) -> ModelWitness:
         """Narrow the changed positions down to as few as still show the leak, then the query that moves most."""
-        import torch
-
         y = y[:, of.columns]
-        rows_of = self.program.subject.sequence_axis
-        threshold = BEYOND_ROUNDING * noise
+        threshold, variation = BEYOND_ROUNDING * noise, self.program.variation
 
-        def keep(some: np.ndarray) -> Tensor:
-            mixed = x.clone()
-            where = torch.from_numpy(some).to(x.device)
-            mixed.movedim(rows_of, 0)[where] = changed.movedim(rows_of, 0)[where]
-            return mixed
+        def keep(some: np.ndarray) -> Any:
+            return variation.mixed(x, changed, some)
 
         def leaks(some: np.ndarray) -> bool:
             moved = self._moved(y, self.run(keep(some), setting)[:, of.columns], self._blind(some))
@@ -323,18 +286,17 @@ class Search:
         final = keep(some)
         after = self.run(final, setting)[:, of.columns]
         blind = self._blind(some)
-        d = (y[blind].double() - after[blind].double()).abs()
-        d = torch.where(torch.isfinite(d), d, 0.0)
+        d = _distance(y[blind], after[blind])
         row, feature = divmod(int(d.argmax()), d.shape[1])
         query = int(blind[row])
         subject = self.program.subject
-        wide = setting.precision == "float64" and x.is_floating_point()
+        wide = setting.precision == "float64"
         return ModelWitness(
             query=query,
             position=int(some[0]),
             positions=tuple(int(j) for j in some),
-            inputs=(_numpy(x, wide), _numpy(final, wide)),
-            outputs=(_numpy(y[query], True), _numpy(after[query], True)),
+            inputs=(variation.host(x, wide), variation.host(final, wide)),
+            outputs=(y[query].astype(np.float64), after[query].astype(np.float64)),
             feature=feature,
             rounding=noise,
             setting=setting,
@@ -345,30 +307,22 @@ class Search:
             sequence_axis=subject.sequence_axis,
             output_axis=of.axis,
             output=of.path,
-            dtype=str(subject.input.dtype).removeprefix("torch."),
+            dtype=variation.type_of(subject.input),
             program=self.program.about([of.path]),
         )
 
 
-def _numpy(t: Tensor, double: bool) -> np.ndarray:
-    import torch
-
-    t = dense(t).cpu()
-    return (t.double() if double or t.dtype is torch.bfloat16 else t).numpy().copy()
-
-
-def _largest(y: Tensor) -> float:
-    import torch
-
-    return float(torch.nan_to_num(y.abs().double(), nan=0.0, posinf=0.0).max()) if y.numel() else 0.0
+def _largest(y: np.ndarray) -> float:
+    """The largest magnitude among the numbers that are finite, 0 where there is none."""
+    magnitude = np.abs(y).astype(np.float64)
+    return float(np.where(np.isfinite(magnitude), magnitude, 0.0).max(initial=0.0))
 
 
-def _spread(x: Tensor) -> Tensor:
-    import torch
-
-    magnitude = x.detach().abs().double()
-    rms = magnitude[torch.isfinite(magnitude)].square().mean().sqrt()
-    return rms if bool(rms > 0) else torch.ones_like(rms)
+def _distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """How far apart two outputs are, number by number; 0 where one of them is not finite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        d = np.abs(a.astype(np.float64) - b.astype(np.float64))
+    return np.where(np.isfinite(d), d, 0.0)
 
 
 def _bisecting(items: list[int]) -> list[int]:

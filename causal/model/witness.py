@@ -15,9 +15,10 @@ from .arguments import subject_of
 from .dense import dense
 from .program import Program
 from .setting import Setting
+from .variation import Variation
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from .interface import AnyProgram
 
 BEYOND_ROUNDING = 1000.0  # a leak moves the output this many times further than a tremor of a few last places does
 
@@ -51,7 +52,7 @@ class ModelWitness(Witness):
     output: str | None = None  # the path of the output that leaks; None: the first floating one
     dtype: str = "float32"  # of the varied input in a native run
     slot: int | None = None
-    program: Program | None = field(default=None, repr=False)
+    program: AnyProgram | None = field(default=None, repr=False)
 
     @property
     def change(self) -> float:
@@ -77,11 +78,11 @@ class ModelWitness(Witness):
         A witness read back from JSON needs the `model`; `inputs` are needed only when the others could not be written.
         Raises ValueError without a model or with one whose axes do not fit.
         """
-        program = self.program if model is None else self._program(model, inputs)
+        program: AnyProgram | None = self.program if model is None else self._program(model, inputs)
         if program is None:
             raise ValueError("the witness was read back without its model; pass it: witness.replay(model)")
-        runs = [program.run(self.tensor(x), self.setting) for x in self.inputs]
-        before, after = (np.asarray(r[self.query].cpu().double().numpy()) for r in runs)
+        runs = [program.numbers(self.tensor(x), self.setting) for x in self.inputs]
+        before, after = (r[self.query].astype(np.float64) for r in runs)
         moved = np.abs(after - before)
         return bool(np.nanmax(moved, initial=0.0) > BEYOND_ROUNDING * self.rounding)
 
@@ -100,14 +101,11 @@ class ModelWitness(Witness):
         program = Program.of(subject_of(model, given, self.vary, self.sequence_axis, self.output_axis))
         return program if self.output is None else program.about([self.output])
 
-    def tensor(self, x: np.ndarray) -> Tensor:
-        """One of the two inputs as a tensor, on the model's device."""
-        import torch
-
-        t = torch.from_numpy(np.array(x))
-        if self.setting.precision == "native":
-            t = t.to(getattr(torch, self.dtype))
-        return t if self.program is None else t.to(self.program.input.device)
+    def tensor(self, x: np.ndarray) -> Any:
+        """One of the two inputs as the model takes it, on its device."""
+        if self.program is None:
+            return Variation(self.sequence_axis).back(x, None, self.dtype, self.setting)
+        return self.program.variation.back(x, self.program.input, self.dtype, self.setting)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: arrays as base64, the second input only where it differs from the first."""

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from .domain import BIG, BIG_MASK, FIXED, NEGINF, Array, Shadow, align, compress
-from .ledger import NOISE
+from .ledger import CERTAIN, NOISE, WEAK
 from .pytree import leaves
 from .shadows import Shadows, geometry_of, look, shape_of, unknown
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .schema import Info
     from .transfer.context import Operand
 
-CERTAIN = -1000.0  # a mask down to this may be too weak for the scores of an ordinary run: it is tried on one
-WEAK = f"a mask above {CERTAIN:g}, which may be too weak"
 STREAMS = "each element of a draw that takes as many random numbers as its values ask for has a stream of its own"
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch._C import DisableTorchFunction
 
-from .calls import CERTAIN, WEAK
 from .domain import BIG_MASK
+from .ledger import CERTAIN, WEAK
 from .pytree import leaves
 from .registry import names
 from .twins import META, Twins, blank, flat, laid, mapped, without_data

@@ -14,6 +14,8 @@ MARGINS = {"float64": 746.0}
 # the same where each output follows from its own input: a row of a small format is summed in float32, where less counts
 ALONE = {**MARGINS, "bfloat16": 94.0, "float16": 18.0}
 NOISE = "random draws are the same in every run"
+CERTAIN = -1000.0  # a mask down to this may be too weak for the scores of an ordinary run: it is tried on one
+WEAK = f"a mask above {CERTAIN:g}, which may be too weak"
 
 
 class Places(Protocol):

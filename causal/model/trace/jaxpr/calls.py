@@ -123,6 +123,14 @@ class JaxCall:
         return [uniform(shape, VARIES, 0, self.last) for shape in self.shapes]
 
 
+def carried(params: Mapping[str, Any]) -> tuple[int, int]:
+    """How many operands of a scan stay as they are, and how many are carried on; releases of JAX say it differently."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carries, *_ = params["ft_in"].unpack()
+    return len(list(consts.vals)), len(list(carries.vals))
+
+
 def _own(operand: Operand) -> JaxOperand:
     assert isinstance(operand, JaxOperand)  # every operand that a binding hands over came from its call
     return operand

@@ -21,6 +21,7 @@ from ..domain import (
     uniform,
 )
 from ..transfer.elementwise import assemble
+from .calls import carried
 from .operands import JaxOperand
 from .registry import primitive
 
@@ -128,7 +129,7 @@ def loop(call: JaxCall) -> State:
 def scan(call: JaxCall) -> State:
     """Step by step; a very long one to a fixed point, with its inputs joined."""
     p, run = call.params, call.run
-    consts, carries = _counts(p)
+    consts, carries = carried(p)
     given, after = call.operands, consts + carries
     held, state, rows = given[:consts], given[consts:after], given[after:]
     length, outputs = p["length"], []
@@ -143,14 +144,6 @@ def scan(call: JaxCall) -> State:
     call.inner = [*state, *(o for row in outputs for o in row)]
     tails = zip(call.shapes[carries:], call.dtypes[carries:], strict=True)
     return [*state, *(_stacked(call, [o[k] for o in outputs], *tail) for k, tail in enumerate(tails))]
-
-
-def _counts(p: Any) -> tuple[int, int]:
-    """How many of the operands stay as they are, and how many are carried on; releases of JAX say it differently."""
-    if "num_consts" in p:
-        return p["num_consts"], p["num_carry"]
-    consts, carries, *_ = p["ft_in"].unpack()
-    return len(list(consts.vals)), len(list(carries.vals))
 
 
 def _row(call: JaxCall, x: JaxOperand, t: int) -> JaxOperand:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import jax
 import numpy as np
+from jax.extend import core
 
 from ..domain import FIXED, VARIES, ranked, uniform
 from ..ledger import Ledger
@@ -20,13 +22,16 @@ from .places import Places
 if TYPE_CHECKING:
     from ..policy import Policy
 
-Role = Literal["input", "parameter", "constant", "other"]
+Role = Literal["input", "parameter", "constant", "other", "any"]
 MOST_NAMED = 4  # constants that a sentence shows
 
 
 @dataclass(frozen=True)
 class Given:
-    """An argument of a recorded program: the chosen input, a parameter, what the model keeps besides, another input."""
+    """An argument of a recorded program: the chosen input, a parameter, what the model keeps besides, another input.
+
+    "any": it may hold any numbers, whatever `value` says.
+    """
 
     name: str
     role: Role
@@ -37,20 +42,22 @@ class Given:
 class Recording:
     """A program as JAX recorded it: the closed jaxpr, its arguments, and the paths of its results.
 
-    The positions of the chosen input lie along `axis`.
+    The positions of the chosen input lie along `axis`. `held` names, by their addresses, the arrays that the program
+    closes over and that are parameters.
     """
 
     program: Any
     given: tuple[Given, ...]
     paths: tuple[str, ...]
     axis: int
+    held: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def kept(self) -> tuple[str, ...]:
         """The arrays that the program closes over, by their types: nobody says whether they are parameters."""
-        return tuple(
-            v.aval.str_short() for v in self.program.jaxpr.constvars if v.aval.shape and sort_of(v.aval.dtype) != WHOLE
-        )
+        found = {id(c): c for c in closed_over(self.program)}
+        open_ = [c for c in found.values() if id(c) not in self.held and sort_of(c.dtype) != WHOLE]
+        return tuple(f"{c.dtype}[{','.join(map(str, c.shape))}]" for c in open_)
 
 
 def traced(recording: Recording, policy: Policy, ranks: Any = None, flow: Graph | None = None) -> Trace:
@@ -66,7 +73,7 @@ def traced(recording: Recording, policy: Policy, ranks: Any = None, flow: Graph 
     order = np.arange(n) if ranks is None else np.asarray(ranks)
     places = Places()
     ledger = Ledger(places, int(order.max(initial=0)))
-    run = Interpreter(policy, ledger, places, flow)
+    run = Interpreter(policy, ledger, places, flow, recording.held)
     arguments = [_argument(run, g, a, recording, order) for g, a in zip(recording.given, avals, strict=True)]
     results = run.closed(recording.program, arguments)
     if flow is not None:
@@ -82,6 +89,9 @@ def traced(recording: Recording, policy: Policy, ranks: Any = None, flow: Graph 
         operations=dict(ledger.counts),
         seconds=time.perf_counter() - started,
         wanted=tuple(ledger.wanted),
+        valueless=tuple(
+            g.name for g in recording.given if g.role == "constant" and isinstance(g.value, jax.ShapeDtypeStruct)
+        ),
     )
 
 
@@ -90,14 +100,32 @@ def _argument(run: Interpreter, given: Given, aval: Any, recording: Recording, o
     shape, dtype, policy = tuple(aval.shape), aval.dtype, run.policy
     if given.role == "input":
         return run.operand(ranked(shape, recording.axis, order), dtype)
+    if given.role == "parameter":
+        return run.parameter(given.value, aval, given.name)
     real = sort_of(dtype) != WHOLE
-    free = (given.role == "parameter" and policy.parameters == "any") or (
-        given.role == "other" and policy.others == "any" and real
-    )
+    empty = isinstance(given.value, jax.ShapeDtypeStruct)
+    free = empty or given.role == "any" or (given.role == "other" and policy.others == "any" and real)
     if free or not isinstance(dtype, np.dtype):  # keys are never looked at
         return run.operand(uniform(shape, VARIES), dtype)
-    sources = frozenset({given.name}) if given.role == "parameter" else frozenset()
-    return run.operand(uniform(shape, FIXED), dtype, lambda: given.value, sources=sources)
+    return run.operand(uniform(shape, FIXED), dtype, lambda: given.value)
+
+
+def closed_over(closed: Any) -> Iterator[Any]:
+    """The arrays, of at least one axis, that a program and those inside it close over."""
+    jaxpr = getattr(closed, "jaxpr", closed)
+    literals = [v.val for e in jaxpr.eqns for v in e.invars if isinstance(v, core.Literal)]
+    yield from (c for c in (*getattr(closed, "consts", ()), *literals) if getattr(c, "shape", ()))
+    for equation in jaxpr.eqns:
+        for inner in _bodies(equation.params):
+            yield from closed_over(inner)
+
+
+def _bodies(params: Mapping[str, Any]) -> Iterator[Any]:
+    """The programs among the parameters of an equation."""
+    for value in params.values():
+        for inner in value if isinstance(value, (tuple, list)) else (value,):
+            if hasattr(inner, "eqns"):
+                yield inner
 
 
 def _assumptions(recording: Recording, policy: Policy, ledger: Ledger) -> tuple[str, ...]:
@@ -132,11 +160,11 @@ def blame(
     return flow.chain(output)
 
 
-def recorded(function: Any, given: Sequence[Given], axis: int, arguments: Sequence[Any]) -> tuple[Recording, Any]:
+def recorded(
+    function: Any, given: Sequence[Given], axis: int, arguments: Sequence[Any], held: Mapping[int, str] | None = None
+) -> tuple[Recording, Any]:
     """`function` of the arrays `arguments`, recorded; and what it returns, as shapes."""
-    import jax
-
     program, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
     leaves, _ = jax.tree_util.tree_flatten_with_path(shapes)
     paths = tuple(jax.tree_util.keystr(path) for path, _ in leaves)
-    return Recording(program, tuple(given), paths, axis), shapes
+    return Recording(program, tuple(given), paths, axis, held or {}), shapes

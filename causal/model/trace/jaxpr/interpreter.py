@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,16 @@ CALLS = {
 class Interpreter:
     """One run: what the program is assumed to be (`policy`), what it found (`ledger`), who reads what (`flow`)."""
 
-    def __init__(self, policy: Policy, ledger: Ledger, places: Places, flow: Graph | None = None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        ledger: Ledger,
+        places: Places,
+        flow: Graph | None = None,
+        held: Mapping[int, str] | None = None,
+    ) -> None:
         self.policy, self.ledger, self.places, self.flow = policy, ledger, places, flow
+        self.held = held or {}  # of arrays that the program closes over, by their addresses: parameters
         self.nodes: dict[int, int] = {}  # of an operand, by its address: the node of the flow that made it
         self.kept: list[JaxOperand] = []  # alive, since addresses are given away again
 
@@ -50,8 +58,17 @@ class Interpreter:
         return operand
 
     def constant(self, value: Any, aval: Any) -> JaxOperand:
-        """A number or array that stands in the program, the same in every run."""
+        """A number or array that stands in the program, the same in every run unless it is a parameter."""
+        name = self.held.get(id(value))
+        if name is not None:
+            return self.parameter(value, aval, name)
         return self.operand(uniform(aval.shape, FIXED), aval.dtype, lambda: value)
+
+    def parameter(self, value: Any, aval: Any, name: str) -> JaxOperand:
+        """A parameter: any numbers, or the constants that it holds, as the policy says."""
+        if self.policy.parameters == "any":
+            return self.operand(uniform(aval.shape, VARIES), aval.dtype)
+        return self.operand(uniform(aval.shape, FIXED), aval.dtype, lambda: value, sources=frozenset({name}))
 
     # -- jaxprs ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,63 @@
+"""Whether a model, or its inputs, are JAX's: asked of what was imported already, so that nothing is imported to ask."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def is_jax(model: Any, inputs: Any = ()) -> bool:
+    """Whether a model is written for JAX: a module of flax or equinox, a jitted function, or one given arrays of JAX.
+
+    >>> is_jax(len), is_jax(len, ([1.0],))
+    (False, False)
+    """
+    if "jax" not in sys.modules:
+        return False
+    import jax
+
+    if any(isinstance(owner, kind) for owner in owners(model) for kind in module_kinds()):
+        return True
+    if isinstance(model, type(jax.jit(len))):
+        return True
+    return any(isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)) for leaf in _leaves(inputs, 0))
+
+
+def may_be_jax(model: Any) -> bool:
+    """Whether only its inputs can tell: JAX is in use, and the model is no module of PyTorch's."""
+    torch = sys.modules.get("torch.nn")
+    return "jax" in sys.modules and not (torch is not None and isinstance(model, torch.Module))
+
+
+def owners(model: Any) -> list[Any]:
+    """The model itself, and the object whose method it is."""
+    return [model, getattr(model, "__self__", None)]
+
+
+def module_kinds() -> list[type]:
+    """The classes of modules of those libraries that are in use."""
+    found = []
+    for name in ("flax.nnx", "flax.linen", "equinox"):
+        kind = getattr(sys.modules.get(name), "Module", None)
+        if isinstance(kind, type):
+            found.append(kind)
+    return found
+
+
+def is_module(model: Any, library: str) -> bool:
+    """Whether it is a module of that library ("flax.nnx", "flax.linen", "equinox")."""
+    kind = getattr(sys.modules.get(library), "Module", None)
+    return isinstance(kind, type) and isinstance(model, kind)
+
+
+def _leaves(value: Any, depth: int) -> Iterator[Any]:
+    """What nested lists, tuples and mappings hold."""
+    if depth < 8 and isinstance(value, Mapping):
+        for child in value.values():
+            yield from _leaves(child, depth + 1)
+    elif depth < 8 and isinstance(value, (list, tuple)):
+        for child in value:
+            yield from _leaves(child, depth + 1)
+    else:
+        yield value

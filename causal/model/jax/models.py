@@ -1,0 +1,217 @@
+"""A model of any of JAX's libraries as a pure function of the arrays that it keeps and of its inputs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import jax
+
+from ..reachable import reachable
+from ..setting import ModelError
+from .kinds import is_module
+from .varying import is_inexact
+
+TRAINING = ("train", "training", "is_training")
+RESTING = ("deterministic", "use_running_average", "inference")
+"""Keywords of a call that say in which mode a model is."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """An array that a model keeps: a parameter, or another constant (a buffer, the key of a stream of draws)."""
+
+    name: str
+    role: Literal["parameter", "constant"]
+    value: Any
+
+
+@dataclass(frozen=True)
+class After:
+    """What a call returned, and what it left in the model, by name."""
+
+    result: Any
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    rebuilt: bool = False  # the call changed what is no array
+
+
+@dataclass(frozen=True)
+class Pure:
+    """A model as a function: `call(values of the leaves, positional inputs, keywords)`.
+
+    `held` are parameters that a function closes over, by name. `unset` says why the mode is not the one asked for.
+    """
+
+    name: str
+    call: Callable[[Sequence[Any], Sequence[Any], Mapping[str, Any]], After]
+    leaves: tuple[Leaf, ...] = ()
+    held: Mapping[str, Any] = field(default_factory=dict)
+    libraries: tuple[str, ...] = ("jax", "numpy")
+    unset: str = ""
+
+
+def pure(model: Callable[..., Any], mode: str) -> Pure:
+    """The model as a function in that mode; ModelError where it is a module of linen without its variables."""
+    owner = getattr(model, "__self__", model)
+    method = None if owner is model else getattr(model, "__func__", None)
+    if is_module(owner, "flax.nnx"):
+        return _nnx(owner, method, mode)
+    if is_module(owner, "equinox"):
+        return _equinox(owner, method, mode)
+    if is_module(owner, "flax.linen"):
+        return _linen(owner, method, mode)
+    return _function(model, mode)
+
+
+def with_variables(model: Any, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+    """A module of linen bound to the variables that stand before its inputs, and those inputs; others as they are."""
+    unbound = is_module(model, "flax.linen") and model.scope is None
+    if unbound and inputs and isinstance(inputs[0], Mapping) and "params" in inputs[0]:
+        return model.bind(inputs[0]), inputs[1:]
+    return model, inputs
+
+
+# -- one adapter a library --------------------------------------------------------------------------------------------
+
+
+def _nnx(model: Any, method: Any, mode: str) -> Pure:
+    from flax import nnx
+
+    groups = (nnx.Param, nnx.RngState, ...)
+    copy = nnx.merge(*nnx.split(model))
+    copy.train() if mode == "train" else copy.eval()
+    graph, *states = nnx.split(copy, *groups)
+    flat = [_named(state) for state in states]
+    kinds = [jax.tree.structure(state) for state in states]
+    roles: tuple[Literal["parameter", "constant"], ...] = ("parameter", "constant", "constant")
+    leaves = [Leaf(n, r, v) for r, arrays in zip(roles, flat, strict=True) for n, v in arrays.items()]
+
+    def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
+        parts, rest = [], list(values)
+        for kind in kinds:
+            parts.append(jax.tree.unflatten(kind, rest[: kind.num_leaves]))
+            rest = rest[kind.num_leaves :]
+        module = nnx.merge(graph, *parts)
+        result = (method or type(module).__call__)(module, *given, **keywords)
+        later, parameters, _, others = nnx.split(module, *groups)  # a stream of draws moves on in every call
+        return After(result, _named(parameters) | _named(others), later != graph)
+
+    return Pure(type(model).__name__, call, tuple(leaves), libraries=("jax", "flax", "numpy"))
+
+
+def _equinox(model: Any, method: Any, mode: str) -> Pure:
+    import equinox as eqx
+
+    set_ = eqx.nn.inference_mode(model, value=mode == "eval")
+    arrays, rest = eqx.partition(set_, eqx.is_array)
+    kind = jax.tree.structure(arrays)
+    leaves = [Leaf(name, "parameter" if is_inexact(v) else "constant", v) for name, v in _named(arrays).items()]
+
+    def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
+        module = eqx.combine(jax.tree.unflatten(kind, list(values)), rest)
+        return After((method or type(module).__call__)(module, *given, **keywords))
+
+    return Pure(type(model).__name__, call, tuple(leaves), libraries=("jax", "equinox", "numpy"))
+
+
+def _linen(model: Any, method: Any, mode: str) -> Pure:
+    name = type(model).__name__
+    if model.scope is None:
+        raise ModelError(
+            "the model",
+            f"is a {name} of flax without its variables",
+            "pass module.bind(variables), or the variables before the inputs",
+        )
+    rngs = dict(model.scope.rngs)
+    model, variables = model.unbind()
+    named, kind = _named(variables), jax.tree.structure(variables)
+    leaves = [
+        Leaf(path.removeprefix("params."), "parameter" if path.startswith("params.") else "constant", v)
+        for path, v in named.items()
+    ]
+    written = [collection for collection in variables if collection != "params"]
+    asked, unset = _mode_keywords(method or type(model).__call__, mode, name, 1)
+    if mode == "train":
+        rngs = {"params": jax.random.key(0), "dropout": jax.random.key(0)} | rngs
+
+    def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
+        state = jax.tree.unflatten(kind, list(values))
+        more = {k: v for k, v in asked.items() if k not in keywords and _free(method or type(model).__call__, k, given)}
+        result, later = model.apply(
+            state, *given, rngs=dict(rngs) or None, mutable=list(written), method=method, **{**keywords, **more}
+        )
+        return After(result, _named(later))
+
+    return Pure(name, call, tuple(leaves), libraries=("jax", "flax", "numpy"), unset=unset)
+
+
+def _function(model: Callable[..., Any], mode: str) -> Pure:
+    inner = inspect.unwrap(model)
+    named = getattr(inner, "__name__", None)
+    name = named if isinstance(named, str) and named != "<lambda>" else "the function"
+    unset = f"{name} has no mode that could be set: it ran as it is, not in train mode" if mode == "train" else ""
+
+    def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
+        return After(model(*given, **keywords))
+
+    return Pure(name, call, held=_held(inner), unset=unset)
+
+
+# -- modes ------------------------------------------------------------------------------------------------------------
+
+
+def _mode_keywords(function: Callable[..., Any], mode: str, name: str, skipped: int) -> tuple[dict[str, bool], str]:
+    """The keywords that set the mode of a call, and why it cannot be set where there are none."""
+    taken = list(inspect.signature(function).parameters)[skipped:]
+    said = {k: mode == "train" for k in TRAINING if k in taken}
+    said |= {k: mode != "train" for k in RESTING if k in taken}
+    unset = f"{name} takes no keyword that sets its mode: it ran as it is, not in train mode"
+    return said, unset if mode == "train" and not said else ""
+
+
+def _free(function: Callable[..., Any], keyword: str, given: Sequence[Any]) -> bool:
+    """Whether a keyword was not given by its place."""
+    return list(inspect.signature(function).parameters).index(keyword) > len(given)
+
+
+# -- parameters -------------------------------------------------------------------------------------------------------
+
+
+def _held(model: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters that a function reaches: those of modules, and of linen's variables, by name."""
+    found: dict[str, Any] = {}
+    known: set[int] = set()
+    for value in reachable(model):
+        for name, array in _parameters(value).items():
+            if id(array) not in known:
+                known.add(id(array))
+                found[name if name not in found else f"{name} ({len(found)})"] = array
+    return found
+
+
+def _parameters(value: Any) -> dict[str, Any]:
+    """The parameters of one object, where it is a module or holds a module's variables."""
+    if is_module(value, "flax.nnx"):
+        from flax import nnx
+
+        return _named(nnx.state(value, nnx.Param))
+    if is_module(value, "equinox"):
+        return {n: v for n, v in _named(value).items() if isinstance(v, jax.Array) and is_inexact(v)}
+    if is_module(value, "flax.linen"):
+        return {} if value.scope is None else _named(value.variables.get("params", {}))
+    if isinstance(value, Mapping) and isinstance(value.get("params"), Mapping):
+        return {n: v for n, v in _named(value["params"]).items() if isinstance(v, jax.Array)}
+    return {}
+
+
+def _named(tree: Any) -> dict[str, Any]:
+    """The leaves of a structure by their paths, `blocks.0.attention.kernel`."""
+    return {dotted(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]}
+
+
+def dotted(path: Sequence[Any]) -> str:
+    """A path of JAX's as names joined by dots; flax's `.value` is left out."""
+    keys = [str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path]
+    return ".".join(keys[:-1] if len(keys) > 1 and keys[-1] == "value" else keys)

@@ -1,0 +1,211 @@
+"""The questions that a check of a JAX model asks: one for each length and mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..arguments import checked_lengths, length_as_asked, resolved_boundary, vocabulary_as_given
+from ..outputs import Checked, Outputs, among, items, to_check
+from ..question import Question
+from ..seen import Seen
+from ..setting import ModelError, Setting
+from ..trace.policy import Policy
+from .models import with_variables
+from .program import ArraySubject, JaxProgram, rows
+from .tokens import tokens_of
+
+if TYPE_CHECKING:
+    from ...boundary import Boundary
+    from ..asked import Asked
+
+
+def questions(asked: Asked) -> Iterator[Question]:
+    """One question after the other, the models that they are about having been recorded, and run once."""
+    if asked.rules:
+        raise ModelError("rules", "are for operations of PyTorch", "leave them out for a model of JAX's")
+    for n, given in _of_lengths(asked):
+        subject = _subject(asked, given)
+        length_as_asked(subject, n, asked.boundary)
+        for mode in asked.modes:
+            yield _question(asked, JaxProgram.of(subject, mode), mode)
+
+
+def _question(asked: Asked, program: JaxProgram, mode: str) -> Question:
+    about = resolved_boundary(asked.boundary, program.n)
+    paths = _chosen(asked, program, about, mode)
+    program = program.about(paths)
+    runs = asked.replay and program.has_values
+    bound = _vocabulary(asked, program)
+    policy = Policy(values=runs)
+    seen = Seen(
+        result=program.shapes,
+        epsilon=program.epsilon,
+        random=False,  # the same draws in every run
+        apart=False,
+        writes_input=(),
+        writes_state=program.written,
+        tables=frozenset(),
+        unset=program.pure.unset,
+        ran=runs,
+        first=program.traced(policy, Setting(mode=mode), np.arange(program.n)),
+    )
+    which = _laid_out(program, paths, runs, mode)
+    return Question(program, about, seen, which, mode, bound, asked.parameters, (), asked.limits, asked.replay)
+
+
+# -- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def _of_lengths(asked: Asked) -> Iterator[tuple[int | None, tuple[Any, ...]]]:
+    """The inputs to run, one tuple per length (None: as given)."""
+    if asked.lengths is None:
+        if not asked.inputs:
+            raise ModelError(
+                "no input",
+                "was given",
+                "pass the model's inputs, or lengths together with make_input",
+                mentions=("lengths", "make_input"),
+            )
+        yield None, asked.inputs
+        return
+    for n in checked_lengths(asked.lengths):
+        yield n, _resized(asked, n)
+
+
+def _resized(asked: Asked, n: int) -> tuple[Any, ...]:
+    """The inputs of n positions."""
+    if asked.make_input is not None:
+        made = asked.make_input(n)
+        return made if isinstance(made, tuple) else (made,)
+    x = asked.inputs[asked.vary] if asked.inputs and isinstance(asked.vary, int) else None
+    if x is None or not hasattr(x, "shape"):
+        raise ModelError("lengths", "needs make_input(n) here", "only a positional array can be cut and repeated")
+    assert isinstance(asked.vary, int)
+    axis = 1 if asked.sequence_axis is None else asked.sequence_axis
+    x = jnp.take(x, jnp.arange(n) % x.shape[axis], axis)
+    return (*asked.inputs[: asked.vary], x, *asked.inputs[asked.vary + 1 :])
+
+
+def _subject(asked: Asked, inputs: Sequence[Any]) -> ArraySubject:
+    """The model with its inputs, a last mapping as keywords; ModelError where they misfit."""
+    model, given = with_variables(asked.model, inputs)
+    positional, keywords, vary = list(given), {}, asked.vary
+    if positional and isinstance(positional[-1], Mapping):
+        keywords = dict(positional.pop())
+    if isinstance(vary, str) and vary not in keywords:
+        raise ModelError("vary", "is no keyword of the model's inputs", "give them as a last mapping", vary)
+    if not isinstance(vary, str) and not 0 <= vary < len(positional):
+        if vary or len(keywords) != 1:
+            few = f"names none of the {len(positional)} inputs"
+            raise ModelError("vary", few, "pass an index below that", vary)
+        vary = next(iter(keywords))
+    subject = ArraySubject(model, tuple(positional), keywords, vary)
+    x = subject.input
+    if not isinstance(x, (jax.Array, np.ndarray, jax.ShapeDtypeStruct)) or jnp.issubdtype(x.dtype, jax.dtypes.extended):
+        raise ModelError(
+            f"input {vary}",
+            f"is {type(x).__name__}; the varied input must be an array of numbers",
+            "choose it with vary",
+            mentions=("vary",),
+        )
+    return _placed(subject, asked)
+
+
+def _placed(subject: ArraySubject, asked: Asked) -> ArraySubject:
+    """The subject with the axes of positions and queries; ModelError where there are none."""
+    axis, shape = 1 if asked.sequence_axis is None else asked.sequence_axis, tuple(subject.input.shape)
+    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+        raise ModelError(
+            "sequence_axis",
+            f"is no axis of input {subject.vary}, whose shape is {shape}",
+            "pass the axis that holds positions",
+            axis,
+        )
+    axis %= len(shape)
+    if not np.prod(shape):
+        raise ModelError(f"input {subject.vary}", f"holds no number, as its shape is {shape}", "pass a longer one")
+    output_axis = axis if asked.output_axis is None else asked.output_axis
+    return replace(subject, sequence_axis=axis, output_axis=output_axis)
+
+
+def _vocabulary(asked: Asked, program: JaxProgram) -> int | None:
+    """The number of tokens, None for numbers that are no tokens; ModelError where nothing tells it."""
+    x = program.input
+    if not program.subject.is_discrete:
+        return None
+    if asked.vocabulary is not None:
+        top = None if isinstance(x, jax.ShapeDtypeStruct) else int(np.asarray(x).max())
+        return vocabulary_as_given(asked.vocabulary, top)
+    if x.dtype == bool:
+        return 2
+    told = tokens_of(program.recording)
+    if told is None and asked.replay:
+        raise ModelError(
+            f"input {program.subject.vary}",
+            "holds whole numbers and no embedding tells their bound",
+            "pass vocabulary=, the number of tokens",
+            mentions=("vocabulary",),
+        )
+    return told
+
+
+# -- outputs ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """An output as far as choosing needs to know it (`..outputs.Shaped`)."""
+
+    shape: Sequence[int]
+    dtype: Any
+
+    def dim(self) -> int:
+        return len(self.shape)
+
+    def is_floating_point(self) -> bool:
+        return bool(jnp.issubdtype(self.dtype, jnp.floating))
+
+    def is_complex(self) -> bool:
+        return bool(jnp.issubdtype(self.dtype, jnp.complexfloating))
+
+
+def _shaped(found: Mapping[str, Any]) -> dict[str, _Shape]:
+    return {path: _Shape(v.shape, v.dtype) for path, v in found.items()}
+
+
+def _chosen(asked: Asked, program: JaxProgram, boundary: Boundary, mode: str) -> list[str]:
+    """The paths of the outputs that are checked."""
+    found = _shaped(dict(zip(program.recording.paths, jax.tree.leaves(program.shapes), strict=True)))
+    if not found:
+        raise ModelError("the model", "returned no array", "wrap it in a function that returns the array to check")
+    tops, _ = jax.tree_util.tree_flatten_with_path(program.shapes, is_leaf=lambda v: v is not program.shapes)
+    keys = [jax.tree_util.keystr(path) for path, _ in tops]
+    groups = None if asked.outputs is None else [among(found, keys, item) for item in items(asked.outputs)]
+
+    def shorter(batch: bool) -> dict[str, _Shape] | None:
+        less = program.one_shorter(mode, batch)
+        return None if less is None else _shaped(less)
+
+    axis, given = program.subject.output_axis, asked.boundary is not None
+    return to_check(found, groups, axis, boundary, given, shorter)
+
+
+def _laid_out(program: JaxProgram, paths: Sequence[str], runs: bool, mode: str) -> Outputs:
+    """The outputs at the paths side by side; those of the others are named."""
+    found = dict(zip(program.recording.paths, jax.tree.leaves(program.shapes), strict=True))
+    axis, checked, start = program.subject.output_axis, [], 0
+    for path in paths:
+        shape = found[path].shape
+        double = 2 if jnp.issubdtype(found[path].dtype, jnp.complexfloating) else 1
+        width = int(np.prod(shape, dtype=np.int64)) // shape[axis] * double
+        whole = not jnp.issubdtype(found[path].dtype, jnp.inexact)
+        checked.append(Checked(path, axis % len(shape), slice(start, start + width), whole))
+        start += width
+    rows_ = program.numbers(program.input, Setting(mode=mode)) if runs else rows(np.zeros((1, 1)), 0)
+    return Outputs(tuple(checked), tuple(p for p in found if p not in paths), rows_)
