@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -33,9 +33,10 @@ class Asked:
     limits: Limits
     replay: bool
 
-    @property
-    def sample(self) -> Any:
-        """The inputs, or those made for the first length."""
-        if self.inputs or self.make_input is None or not self.lengths:
-            return self.inputs
-        return self.make_input(self.lengths[0])
+    def with_sample(self) -> tuple[Asked, Any]:
+        """The same with the first inputs made, if there are none, and those inputs; none are made twice."""
+        make, lengths = self.make_input, list(self.lengths or ())
+        if self.inputs or make is None or not lengths:
+            return self, self.inputs
+        made = [make(lengths[0])]
+        return replace(self, make_input=lambda n: made.pop() if made and n == lengths[0] else make(n)), tuple(made)

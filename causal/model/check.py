@@ -135,7 +135,10 @@ def assert_causal(
 
 def _questions(asked: Asked) -> Iterator[Question]:
     """What is asked of a model of PyTorch's or JAX's, told apart by what it is, or else by its inputs."""
-    if is_jax(asked.model, asked.inputs) or (may_be_jax(asked.model) and is_jax(asked.model, asked.sample)):
+    sample = asked.inputs
+    if may_be_jax(asked.model):
+        asked, sample = asked.with_sample()
+    if is_jax(asked.model, sample):
         from .jax.questions import questions as of_arrays
 
         return of_arrays(asked)

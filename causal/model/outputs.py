@@ -100,7 +100,7 @@ def tensors(result: Any) -> dict[str, Tensor]:
 
 def first_of(found: Mapping[str, Shaped], axis: int, wanted: str | None = None) -> str:
     """The path `wanted`, else the first floating tensor that has the axis, else the first that has it; ModelError."""
-    if wanted in found:
+    if wanted is not None and wanted in found:
         return wanted
     usable = [path for path, t in found.items() if _has(t, axis)]
     if not usable:
@@ -142,7 +142,7 @@ def among(found: Mapping[str, Shaped], keys: Sequence[str], item: int | str) -> 
     if isinstance(item, str):
         tops = [p for p in (*keys, *found) if p in (item, f".{item}", f"[{item!r}]")]
     else:
-        tops = keys[item : item + 1] if item >= 0 else []
+        tops = list(keys[item : item + 1]) if item >= 0 else []
     under = [p for p in found for top in tops if p == top or p.startswith((f"{top}[", f"{top}."))]
     if not under:
         names = ", ".join(f"output{p}" for p in found)

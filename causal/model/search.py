@@ -309,6 +309,7 @@ class Search:
             output=of.path,
             dtype=variation.type_of(subject.input),
             program=self.program.about([of.path]),
+            library=self.program.libraries[0],
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +19,7 @@ from .setting import Setting
 from .variation import Variation
 
 if TYPE_CHECKING:
-    from .interface import AnyProgram
+    from .interface import AnyProgram, AnyVariation
 
 BEYOND_ROUNDING = 1000.0  # a leak moves the output this many times further than a tremor of a few last places does
 
@@ -52,6 +53,7 @@ class ModelWitness(Witness):
     output: str | None = None  # the path of the output that leaks; None: the first floating one
     dtype: str = "float32"  # of the varied input in a native run
     slot: int | None = None
+    library: str = "torch"
     program: AnyProgram | None = field(default=None, repr=False)
 
     @property
@@ -86,11 +88,11 @@ class ModelWitness(Witness):
         moved = np.abs(after - before)
         return bool(np.nanmax(moved, initial=0.0) > BEYOND_ROUNDING * self.rounding)
 
-    def _program(self, model: Callable[..., Any], inputs: tuple[Any, ...]) -> Program:
-        given = list(inputs) if inputs else [_decoded(o) for o in self.others]
+    def _program(self, model: Callable[..., Any], inputs: tuple[Any, ...]) -> AnyProgram:
+        given = list(inputs) if inputs else [_decoded(o, self.library) for o in self.others]
         if not isinstance(self.vary, str) and not inputs:
             given[self.vary] = self.tensor(self.inputs[0])
-        keywords = {k: _decoded(v) for k, v in self.keywords.items()}
+        keywords = {k: _decoded(v, self.library) for k, v in self.keywords.items()}
         if isinstance(self.vary, str):
             keywords[self.vary] = self.tensor(self.inputs[0])
         for name in () if inputs else self.tied:
@@ -98,13 +100,31 @@ class ModelWitness(Witness):
             place[name] = keywords[self.vary] if isinstance(self.vary, str) else given[self.vary]
         if keywords and not inputs:
             given.append(keywords)
-        program = Program.of(subject_of(model, given, self.vary, self.sequence_axis, self.output_axis))
+        program = self._of(model, given)
         return program if self.output is None else program.about([self.output])
+
+    def _of(self, model: Callable[..., Any], given: list[Any]) -> AnyProgram:
+        """The program of a model on some inputs."""
+        where = (self.vary, self.sequence_axis, self.output_axis)
+        if self.library == "jax":
+            from .jax import program as recorded
+            from .jax import subject
+
+            return recorded.JaxProgram.of(subject.subject_of(model, given, *where), self.setting.mode)
+        return Program.of(subject_of(model, given, *where))
+
+    @property
+    def _variation(self) -> AnyVariation:
+        if self.library == "jax":
+            from .jax.varying import ArrayVariation
+
+            return ArrayVariation(self.sequence_axis)
+        return Variation(self.sequence_axis)
 
     def tensor(self, x: np.ndarray) -> Any:
         """One of the two inputs as the model takes it, on its device."""
         if self.program is None:
-            return Variation(self.sequence_axis).back(x, None, self.dtype, self.setting)
+            return self._variation.back(x, None, self.dtype, self.setting)
         return self.program.variation.back(x, self.program.input, self.dtype, self.setting)
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,7 +150,7 @@ class ModelWitness(Witness):
             "output_axis": self.output_axis,
             "output": self.output,
             "dtype": self.dtype,
-        }
+        } | ({} if self.library == "torch" else {"library": self.library})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelWitness:
@@ -157,6 +177,7 @@ class ModelWitness(Witness):
             output_axis=data["output_axis"],
             output=data.get("output"),
             dtype=data["dtype"],
+            library=data.get("library", "torch"),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -176,15 +197,18 @@ def _from_to(before: float, after: float) -> str:
 
 def _encoded(value: Any) -> Any:
     """A tensor or array as dtype, shape and base64; plain data as it is; None and a note for anything else."""
-    import torch
-
+    torch = sys.modules.get("torch")
     if isinstance(value, dict) and "base64" in value:
         return value
-    if isinstance(value, torch.Tensor):
+    if torch is not None and isinstance(value, torch.Tensor):
         plain = dense(value).cpu()
         plain = plain.float() if plain.dtype is torch.bfloat16 else plain  # NumPy has no such type; float32 holds it
         same = plain.dtype == value.dtype
         return _encoded(plain.numpy()) | ({} if same else {"was": str(value.dtype).removeprefix("torch.")})
+    if type(value).__module__.startswith("jax"):  # one of JAX's arrays
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "V":  # as bfloat16
+        return _encoded(value.astype(np.float32)) | {"was": str(value.dtype)}
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"dtype": str(value.dtype), "shape": list(value.shape), "base64": data}
@@ -198,10 +222,14 @@ def _array(data: Mapping[str, Any]) -> np.ndarray:
     return flat.reshape(data["shape"]).copy()
 
 
-def _decoded(value: Any) -> Any:
-    import torch
-
+def _decoded(value: Any, library: str) -> Any:
     if isinstance(value, Mapping) and "base64" in value:
+        if library == "jax":
+            from jax import numpy as jnp
+
+            return jnp.asarray(_array(value)).astype(value.get("was", value["dtype"]))
+        import torch
+
         return torch.from_numpy(_array(value)).to(getattr(torch, value.get("was", value["dtype"])))
     if isinstance(value, Mapping) and "unwritten" in value:
         raise ValueError(

@@ -84,7 +84,7 @@ def _nnx(model: Any, method: Any, mode: str) -> Pure:
     copy.train() if mode == "train" else copy.eval()
     graph, *states = nnx.split(copy, *groups)
     flat = [_named(state) for state in states]
-    kinds = [jax.tree.structure(state) for state in states]
+    kinds: list[Any] = [jax.tree.structure(state) for state in states]
     roles: tuple[Literal["parameter", "constant"], ...] = ("parameter", "constant", "constant")
     leaves = [Leaf(n, r, v) for r, arrays in zip(roles, flat, strict=True) for n, v in arrays.items()]
 
@@ -95,7 +95,8 @@ def _nnx(model: Any, method: Any, mode: str) -> Pure:
             rest = rest[kind.num_leaves :]
         module = nnx.merge(graph, *parts)
         result = (method or type(module).__call__)(module, *given, **keywords)
-        later, parameters, _, others = nnx.split(module, *groups)  # a stream of draws moves on in every call
+        later, *after = nnx.split(module, *groups)
+        parameters, _, others = after  # a stream of draws moves on in every call
         return After(result, _named(parameters) | _named(others), later != graph)
 
     return Pure(type(model).__name__, call, tuple(leaves), libraries=("jax", "flax", "numpy"))

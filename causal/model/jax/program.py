@@ -16,22 +16,13 @@ import numpy as np
 from ..setting import AS_GIVEN, ModelError, Setting
 from ..trace.jaxpr.evaluation import Evaluation, wide_type
 from ..trace.jaxpr.frontend import Given, Recording, blame, recorded, traced
-from ..trace.subject import Subject
 from .models import After, Pure, dotted, pure
 from .varying import ArrayVariation, is_inexact
 
 if TYPE_CHECKING:
     from ..trace.policy import Policy
     from ..trace.records import Chain, Trace
-
-
-class ArraySubject(Subject):
-    """A model with inputs that are arrays of JAX or NumPy."""
-
-    @property
-    def is_discrete(self) -> bool:
-        """Whether the varied input holds whole numbers (tokens)."""
-        return not is_inexact(self.input)
+    from ..trace.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -196,7 +187,7 @@ class JaxProgram:
     def epsilon(self) -> float:
         """The coarsest unit in the last place of the numbers in use."""
         types = {d for d in _dtypes(self.recording.program.jaxpr) if jnp.issubdtype(d, jnp.inexact)}
-        return max((float(jnp.finfo(d).eps) for d in types), default=0.0)
+        return max((float(jnp.finfo(d).eps) for d in types), default=0.0)  # type: ignore[no-untyped-call]
 
 
 class Runs:

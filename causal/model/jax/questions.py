@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -16,8 +16,8 @@ from ..question import Question
 from ..seen import Seen
 from ..setting import ModelError, Setting
 from ..trace.policy import Policy
-from .models import with_variables
-from .program import ArraySubject, JaxProgram, rows
+from .program import JaxProgram, rows
+from .subject import subject_of
 from .tokens import tokens_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def questions(asked: Asked) -> Iterator[Question]:
     if asked.rules:
         raise ModelError("rules", "are for operations of PyTorch", "leave them out for a model of JAX's")
     for n, given in _of_lengths(asked):
-        subject = _subject(asked, given)
+        subject = subject_of(asked.model, given, asked.vary, asked.sequence_axis, asked.output_axis)
         length_as_asked(subject, n, asked.boundary)
         for mode in asked.modes:
             yield _question(asked, JaxProgram.of(subject, mode), mode)
@@ -90,48 +90,6 @@ def _resized(asked: Asked, n: int) -> tuple[Any, ...]:
     axis = 1 if asked.sequence_axis is None else asked.sequence_axis
     x = jnp.take(x, jnp.arange(n) % x.shape[axis], axis)
     return (*asked.inputs[: asked.vary], x, *asked.inputs[asked.vary + 1 :])
-
-
-def _subject(asked: Asked, inputs: Sequence[Any]) -> ArraySubject:
-    """The model with its inputs, a last mapping as keywords; ModelError where they misfit."""
-    model, given = with_variables(asked.model, inputs)
-    positional, keywords, vary = list(given), {}, asked.vary
-    if positional and isinstance(positional[-1], Mapping):
-        keywords = dict(positional.pop())
-    if isinstance(vary, str) and vary not in keywords:
-        raise ModelError("vary", "is no keyword of the model's inputs", "give them as a last mapping", vary)
-    if not isinstance(vary, str) and not 0 <= vary < len(positional):
-        if vary or len(keywords) != 1:
-            few = f"names none of the {len(positional)} inputs"
-            raise ModelError("vary", few, "pass an index below that", vary)
-        vary = next(iter(keywords))
-    subject = ArraySubject(model, tuple(positional), keywords, vary)
-    x = subject.input
-    if not isinstance(x, (jax.Array, np.ndarray, jax.ShapeDtypeStruct)) or jnp.issubdtype(x.dtype, jax.dtypes.extended):
-        raise ModelError(
-            f"input {vary}",
-            f"is {type(x).__name__}; the varied input must be an array of numbers",
-            "choose it with vary",
-            mentions=("vary",),
-        )
-    return _placed(subject, asked)
-
-
-def _placed(subject: ArraySubject, asked: Asked) -> ArraySubject:
-    """The subject with the axes of positions and queries; ModelError where there are none."""
-    axis, shape = 1 if asked.sequence_axis is None else asked.sequence_axis, tuple(subject.input.shape)
-    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
-        raise ModelError(
-            "sequence_axis",
-            f"is no axis of input {subject.vary}, whose shape is {shape}",
-            "pass the axis that holds positions",
-            axis,
-        )
-    axis %= len(shape)
-    if not np.prod(shape):
-        raise ModelError(f"input {subject.vary}", f"holds no number, as its shape is {shape}", "pass a longer one")
-    output_axis = axis if asked.output_axis is None else asked.output_axis
-    return replace(subject, sequence_axis=axis, output_axis=output_axis)
 
 
 def _vocabulary(asked: Asked, program: JaxProgram) -> int | None:

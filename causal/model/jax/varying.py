@@ -25,19 +25,19 @@ class ArrayVariation:
 
     def replaced(self, x: Any, positions: np.ndarray, scale: float, seed: int, vocabulary: int | None) -> np.ndarray:
         """The input with the positions replaced: other tokens, or noise of the input's spread times the scale."""
-        x = np.array(x)
-        rows = np.moveaxis(x, self.axis, 0)
+        array: np.ndarray = np.array(x)
+        rows = np.moveaxis(array, self.axis, 0)
         old = rows[positions]
         rng = np.random.default_rng([seed, int(positions[0]), len(positions)])
-        if is_inexact(x):
-            new = _spread(x) * scale * rng.standard_normal(old.shape)
-            if jnp.issubdtype(x.dtype, jnp.complexfloating):
-                new = new + 1j * _spread(x) * scale * rng.standard_normal(old.shape)
+        if is_inexact(array):
+            new = _spread(array) * scale * rng.standard_normal(old.shape)
+            if jnp.issubdtype(array.dtype, jnp.complexfloating):
+                new = new + 1j * _spread(array) * scale * rng.standard_normal(old.shape)
         else:
-            bound = 2 if x.dtype == bool else int(vocabulary or 2)
+            bound = 2 if array.dtype == bool else int(vocabulary or 2)
             new = (old.astype(np.int64) + rng.integers(1, max(bound, 2), old.shape)) % bound
-        rows[positions] = new.astype(x.dtype)
-        return x
+        rows[positions] = new.astype(array.dtype)
+        return array
 
     def mixed(self, x: Any, changed: Any, positions: np.ndarray) -> np.ndarray:
         """The input with the positions of another one."""
@@ -47,11 +47,11 @@ class ArrayVariation:
 
     def shaken(self, x: Any, epsilon: float, seed: int, wide: bool) -> np.ndarray:
         """The input moved by a few last places, where it holds real numbers; in double precision where `wide`."""
-        x = np.asarray(x)
-        if not jnp.issubdtype(x.dtype, jnp.floating):
-            return x
-        noise = np.random.default_rng(seed).standard_normal(x.shape)
-        return (x.astype(np.float64) * (1 + epsilon * noise)).astype(np.float64 if wide else x.dtype)
+        array: np.ndarray = np.asarray(x)
+        if not jnp.issubdtype(array.dtype, jnp.floating):
+            return array
+        noise = np.random.default_rng(seed).standard_normal(array.shape)
+        return (array.astype(np.float64) * (1 + epsilon * noise)).astype(np.float64 if wide else array.dtype)
 
     def host(self, x: Any, wide: bool = False) -> np.ndarray:
         """The numbers as an array of NumPy, in double precision where it is asked for or NumPy has no such type."""

@@ -53,7 +53,7 @@ class Evaluation:
         held = dict(zip(names, (*(self._constant(c) for c in consts), *arguments), strict=True))
 
         def read(v: Any) -> Any:
-            return self._constant(v.val, v.aval.dtype) if isinstance(v, Literal) else held[v]
+            return self._constant(v.val, getattr(v.aval, "dtype", None)) if isinstance(v, Literal) else held[v]
 
         for equation in jaxpr.eqns:
             results = self._equation(equation, [read(v) for v in equation.invars])

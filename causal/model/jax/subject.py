@@ -1,0 +1,72 @@
+"""A model with the inputs that it is checked on, as arrays of JAX or NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..setting import ModelError
+from ..trace.subject import Subject
+from .models import with_variables
+from .varying import is_inexact
+
+
+class ArraySubject(Subject):
+    """A model with inputs that are arrays of JAX or NumPy."""
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the varied input holds whole numbers (tokens)."""
+        return not is_inexact(self.input)
+
+
+def subject_of(
+    model: Callable[..., Any],
+    inputs: Sequence[Any],
+    vary: int | str,
+    sequence_axis: int | None,
+    output_axis: int | None,
+) -> ArraySubject:
+    """The model with its inputs, a last mapping as keywords; ModelError where they misfit."""
+    model, given = with_variables(model, inputs)
+    positional, keywords = list(given), {}
+    if positional and isinstance(positional[-1], Mapping):
+        keywords = dict(positional.pop())
+    if isinstance(vary, str) and vary not in keywords:
+        raise ModelError("vary", "is no keyword of the model's inputs", "give them as a last mapping", vary)
+    if not isinstance(vary, str) and not 0 <= vary < len(positional):
+        if vary or len(keywords) != 1:
+            few = f"names none of the {len(positional)} inputs"
+            raise ModelError("vary", few, "pass an index below that", vary)
+        vary = next(iter(keywords))
+    subject = ArraySubject(model, tuple(positional), keywords, vary)
+    x = subject.input
+    if not isinstance(x, (jax.Array, np.ndarray, jax.ShapeDtypeStruct)) or jnp.issubdtype(x.dtype, jax.dtypes.extended):
+        raise ModelError(
+            f"input {vary}",
+            f"is {type(x).__name__}; the varied input must be an array of numbers",
+            "choose it with vary",
+            mentions=("vary",),
+        )
+    return _placed(subject, sequence_axis, output_axis)
+
+
+def _placed(subject: ArraySubject, sequence_axis: int | None, output_axis: int | None) -> ArraySubject:
+    """The subject with the axes of positions and queries; ModelError where there are none."""
+    axis, shape = 1 if sequence_axis is None else sequence_axis, tuple(subject.input.shape)
+    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+        raise ModelError(
+            "sequence_axis",
+            f"is no axis of input {subject.vary}, whose shape is {shape}",
+            "pass the axis that holds positions",
+            axis,
+        )
+    axis %= len(shape)
+    if not np.prod(shape):
+        raise ModelError(f"input {subject.vary}", f"holds no number, as its shape is {shape}", "pass a longer one")
+    return replace(subject, sequence_axis=axis, output_axis=axis if output_axis is None else output_axis)
