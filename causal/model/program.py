@@ -21,6 +21,7 @@ from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
 from .outputs import first_of, likeness, side_by_side, tensors
 from .precision import in_float64, parameters_as, uncompiled, wider
+from .raised import told
 from .reachable import reachable
 from .restore import Held
 from .seen import Seen
@@ -174,7 +175,7 @@ class Program:
 
     def run(self, x: Tensor, setting: Setting = AS_GIVEN) -> Tensor:
         """The output (queries, features) for the varied input `x`, detached; complex numbers as two reals."""
-        with self.prepared(setting), _told():
+        with self.prepared(setting), told():
             if setting.precision == "float64":
                 x = wider(x)
             return self._rows(self.call(x, setting.alone))
@@ -265,7 +266,7 @@ class Program:
 
         watch = Watcher(self.input)
         setting = Setting(mode=mode, apart=apart)
-        with self.prepared(setting), _told():
+        with self.prepared(setting), told():
             positional, keywords = self._arguments(self.input)
             place: Any = keywords if isinstance(self.subject.vary, str) else positional
             watch.follow(place[self.subject.vary])
@@ -300,7 +301,7 @@ class Program:
 
         from .trace.pytree import leaves
 
-        with _told():
+        with told():
             given = [v for _, v in leaves((self.subject.inputs, self.subject.keywords))]
         own = (t for top in self.modules for t in (*top.parameters(), *top.buffers()))
         return not any(t.is_meta for t in (*given, *own) if isinstance(t, torch.Tensor))
@@ -371,33 +372,6 @@ def _initialise(subject: Subject, reached: Sequence[Any]) -> bool:
     theirs = {id(part) for module in lazy for part in reachable(module)}
     others = Held([value for value in reached if id(value) not in theirs])
     program = Program(subject, tuple(modules_among(reached)), others)
-    with program.prepared(AS_GIVEN), _told():
+    with program.prepared(AS_GIVEN), told():
         program.call(subject.input)
     return True
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Whatever the model raises, as one sentence with the original as its cause."""
-    from .trace.pytree import TreeError
-
-    try:
-        yield
-    except (ModelError, KeyboardInterrupt):
-        raise
-    except TreeError as error:
-        raise ModelError(error.name, error.problem, error.remedy) from None
-    except Exception as error:
-        said = " ".join(str(error).split())
-        said = said if len(said) <= 300 else f"{said[:297]}…"
-        if "CUDA" in said or "cuda" in said or "Triton" in said:
-            raise ModelError(
-                "the model",
-                f"needs a CUDA kernel that does not run here ({type(error).__name__}: {said})",
-                "check it on a machine with a GPU or switch the model to its plain path",
-            ) from error
-        raise ModelError(
-            "the model",
-            f"raised {type(error).__name__} on these inputs ({said})",
-            "call it once yourself and mend that first",
-        ) from error

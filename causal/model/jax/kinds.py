@@ -13,9 +13,9 @@ def is_jax(model: Any, inputs: Any = ()) -> bool:
     >>> is_jax(len), is_jax(len, ([1.0],))
     (False, False)
     """
-    if "jax" not in sys.modules:
+    jax: Any = sys.modules.get("jax")
+    if jax is None:
         return False
-    import jax
 
     if any(isinstance(owner, kind) for owner in owners(model) for kind in module_kinds()):
         return True
@@ -27,7 +27,7 @@ def is_jax(model: Any, inputs: Any = ()) -> bool:
 def may_be_jax(model: Any) -> bool:
     """Whether only its inputs can tell: JAX is in use, and the model is no module of PyTorch's."""
     torch = sys.modules.get("torch.nn")
-    return "jax" in sys.modules and not (torch is not None and isinstance(model, torch.Module))
+    return sys.modules.get("jax") is not None and not (torch is not None and isinstance(model, torch.Module))
 
 
 def owners(model: Any) -> list[Any]:

@@ -1,0 +1,35 @@
+"""What a PyTorch model raises, as one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .setting import ModelError
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Whatever the model raises, as one sentence with the original as its cause."""
+    from .trace.pytree import TreeError
+
+    try:
+        yield
+    except (ModelError, KeyboardInterrupt):
+        raise
+    except TreeError as error:
+        raise ModelError(error.name, error.problem, error.remedy) from None
+    except Exception as error:
+        said = " ".join(str(error).split())
+        said = said if len(said) <= 300 else f"{said[:297]}…"
+        if "CUDA" in said or "cuda" in said or "Triton" in said:
+            raise ModelError(
+                "the model",
+                f"needs a CUDA kernel that does not run here ({type(error).__name__}: {said})",
+                "check it on a machine with a GPU or switch the model to its plain path",
+            ) from error
+        raise ModelError(
+            "the model",
+            f"raised {type(error).__name__} on these inputs ({said})",
+            "call it once yourself and mend that first",
+        ) from error
