@@ -28,7 +28,7 @@ class _Past:
     def __init__(self) -> None:
         self.runs = 0
         self.generators: list[Any] = []
-        self._mark = _Mark()
+        self._mark: _Mark | None = None  # somebody may have put aside what is older than this
         self._is_due = False
 
     def take_in(self) -> None:

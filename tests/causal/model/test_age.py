@@ -53,6 +53,15 @@ def test_a_generator_left_for_the_next_call_is_a_draw(inside):
     assert check_model(model, X, parameters="stored").status.name == "PROVED_IF"
 
 
+def test_what_was_put_aside_before_the_first_run_is_known_to_it():
+    made = np.random.default_rng(0)
+    gc.freeze()
+    try:
+        assert any(g is made for g in age._Past().born())
+    finally:
+        gc.unfreeze()
+
+
 def test_generators_that_nobody_holds_are_let_go():
     made = random.Random(0)
     age.alive()
