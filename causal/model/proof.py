@@ -184,10 +184,11 @@ def assumptions(question: Question, best: Attempt) -> tuple[str, ...]:
 
 def how(best: Attempt) -> str:
     """Whether the run computed values, and why, as a phrase."""
-    why = best.trace.with_values
+    why, harmless = best.trace.with_values, dict.fromkeys(o.line for o in best.trace.harmless)
+    same = f"; truth values of the input that are read at {', '.join(harmless)} change nothing" if harmless else ""
     if best.policy.values:
-        return ""
-    return f"; it ran the program with values, because of {why}" if why else "; it ran the program without values"
+        return same
+    return f"{same}; it ran the program {f'with values, because of {why}' if why else 'without values'}"
 
 
 def on_parameters(question: Question, best: Attempt) -> tuple[Condition, ...]:
@@ -223,12 +224,15 @@ def on_others(question: Question, best: Attempt) -> bool:
 
 
 def on_reads(best: Attempt) -> tuple[Condition, ...]:
-    """The condition on what the program read out of parameters and random draws; stored parameters count as no read."""
+    """Conditions on what the program read out of parameters and random draws, where stored parameters count as no read,
+    and out of the input, where it may raise.
+    """
     read = [r.operation for r in best.trace.reads if r.source != "input"]
-    if not read:
-        return ()
-    places = "; ".join(dict.fromkeys(f"{o.name} at {o.line}" if o.line else o.name for o in read))
-    return (Condition(f"parameters and random draws that the program reads as numbers stay as they are: {places}"),)
+    said = [f"inputs for which it raises at {line} are excluded" for line in {o.line: 0 for o in best.trace.excluded}]
+    if read:
+        places = "; ".join(dict.fromkeys(f"{o.name} at {o.line}" if o.line else o.name for o in read))
+        said.append(f"parameters and random draws that the program reads as numbers stay as they are: {places}")
+    return tuple(map(Condition, said))
 
 
 def _named(names: Sequence[str]) -> str:

@@ -106,7 +106,8 @@ class Exits:
         found = [v for _, v in leaves(values)]
         tensors = [v for v in found if isinstance(v, torch.Tensor)]
         if tensors:
-            self.ledger.read(how, [self.shadows.of(t) for t in tensors])
+            is_truth = how == "Tensor.__bool__()" and tensors[0].dtype == torch.bool  # which dispatches a read, too
+            self.ledger.read(how, [self.shadows.of(t) for t in tensors], is_truth)
             self.sign_read(how, tensors)
             for t in tensors:
                 self.ledger.values_of(self.shadows.memory_of(t))

@@ -43,21 +43,31 @@ from .escapes import Constructors, eager, watched
 from .exits import Exits
 from .kernels import Kernels, Shapes, warmed
 from .ledger import Ledger, NoValues, ValueNeeded
+from .routes import settled
 from .rules.attention import KERNELS
 from .shadows import Shadows
 from .tracer import Tracer
 from .twins import Twins
 
 if TYPE_CHECKING:
+    from .numbering import Numbering
     from .policy import Policy
     from .provenance import Graph
     from .subject import Subject
 
 
 def run(
-    subject: Subject, policy: Policy, ranks: Any = None, flow: Graph | None = None, *, values: bool = True
+    subject: Subject,
+    policy: Policy,
+    ranks: Any = None,
+    flow: Graph | None = None,
+    *,
+    values: bool = True,
+    numbering: Numbering | None = None,
 ) -> Trace:
     """One run, with values or without. Raises ValueNeeded where a run without them is asked for one.
+
+    `numbering` gives what is returned a number, and truth values that are read other outcomes.
 
     A run without values leaves no tensor as it was written; what else the model keeps, the caller puts back.
     """
@@ -91,6 +101,8 @@ def run(
         memory = shadows.memory_of(tensor)
         if memory is not None:
             memory.written = False
+        if numbering is not None:
+            numbering.name(shadows, tensor, original)
     files = _files(subject.model, modules)
     started = time.perf_counter()
     with ExitStack() as stack:
@@ -107,6 +119,8 @@ def run(
             stack.callback(kernels.twins.put_back)
             stack.enter_context(Disguise(exits, kernels))
         tracer = Tracer(ledger, shadows, exits, kernels, policy.rules, flow)
+        if numbering is not None:
+            numbering.ledger, tracer.numbering = ledger, numbering
         stack.callback(tracer.sharing.forget)
         stack.enter_context(tracer)
         try:
@@ -116,6 +130,7 @@ def run(
                 raise ValueNeeded(ledger.needed)
         found = [(path, t) for path, t in leaves(value) if isinstance(t, torch.Tensor)]
         outputs = tuple(Output(path, t, shadows.of(t)) for path, t in found)
+        numbers = () if numbering is None else tuple((path, numbering.of(shadows, t)) for path, t in found)
     if flow is not None:
         flow.outputs = [m.node if (m := shadows.memory_of(o.value)) is not None else -1 for o in outputs]
     others = [t for original, t in copies.items() if original != id(chosen)]
@@ -138,6 +153,7 @@ def run(
         with_values=ASKED if values else "",
         wanted=tuple(ledger.wanted),
         valueless=tuple(ledger.without_value),
+        numbers=numbers,
         result=None if values else value,
     )
 
@@ -159,8 +175,7 @@ def traced(
     """
     why = why or (ASKED if policy.values else "")
     if why:
-        with prepared(True):
-            return replace(run(subject, policy, ranks, flow), with_values=why)
+        return _with_values(subject, policy, prepared, ranks, flow, why)
     try:
         with prepared(False):
             return run(subject, policy, ranks, flow, values=False)
@@ -172,8 +187,26 @@ def traced(
         why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     if not has_values:
         raise NoValues(why)
+    return _with_values(subject, policy, prepared, ranks, flow, why)
+
+
+def _with_values(
+    subject: Subject,
+    policy: Policy,
+    prepared: Callable[[bool], AbstractContextManager[object]],
+    ranks: Any,
+    flow: Graph | None,
+    why: str,
+) -> Trace:
+    """A run with values, and where it reads truth values out of the input, others that show what these change."""
+
+    def again(numbering: Numbering) -> Trace:
+        with prepared(True):
+            return run(subject, policy, ranks, numbering=numbering)
+
     with prepared(True):
-        return replace(run(subject, policy, ranks, flow), with_values=why)
+        found = replace(run(subject, policy, ranks, flow), with_values=why)
+    return found if flow is not None else settled(found, again)
 
 
 def _files(model: Any, modules: Sequence[torch.nn.Module]) -> list[ModuleType]:

@@ -97,14 +97,15 @@ class Ledger:
         operation = self.operation(name, detail)
         self.unknown.setdefault((operation.name, operation.module, operation.line), operation)
 
-    def read(self, how: str, shadows: Sequence[Shadow]) -> None:
-        """Values with these shadows leave the tensors."""
+    def read(self, how: str, shadows: Sequence[Shadow], is_truth: bool = False) -> None:
+        """Values with these shadows leave the tensors; `is_truth`: as one truth value."""
         if all(s.is_fixed for s in shadows):
             return
         lo, hi = join_all(shadows)
         operation = self.operation(how)
-        found = Read(operation, "input", lo, hi) if hi >= lo else Read(operation, "parameters")
-        self.reads.setdefault((operation.name, operation.module, operation.line, found.source), found)
+        found = Read(operation, "input", lo, hi, is_truth) if hi >= lo else Read(operation, "parameters")
+        what = f"{found.source}{' (a truth value)' * found.is_truth}"
+        self.reads.setdefault((operation.name, operation.module, operation.line, what), found)
 
     def drawn(self, how: str) -> None:
         """Random numbers that no operation shows may have steered the program."""

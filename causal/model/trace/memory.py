@@ -81,6 +81,9 @@ def overlap(a: Geometry, b: Geometry) -> bool:
     return bool(_window(marks, second, b.itemsize // unit).any())
 
 
+UNSEEN = -1  # the number of what was written and not numbered yet
+
+
 @dataclass(slots=True)
 class Memory:
     """The shadow of one storage of `nbytes` bytes.
@@ -100,6 +103,7 @@ class Memory:
     sources: frozenset[str] = frozenset()  # parameters whose zeros make the zeros held here
     valued: frozenset[str] = frozenset()  # parameters whose stored values make the constants held here
     written: bool = False
+    number: int | None = None  # what it holds, where runs are compared (`numbering`)
     node: int = -1  # the operation that wrote it last, where a graph is kept
     views: dict[Geometry, Shadow] = field(default_factory=dict)
     notes: dict[Geometry, Any] = field(default_factory=dict)  # what `frames` knows of tensors since the last write
@@ -182,7 +186,7 @@ class Memory:
                 target = _window(array, geometry, several)
                 target[...] = new[..., None] if several > 1 else new
             self.dtype = self.dtype or geometry.dtype
-        self.views, self.notes = {geometry: shadow}, {}
+        self.views, self.notes, self.number = {geometry: shadow}, {}, UNSEEN
 
     def _lay_flat(self, itemsize: int) -> None:
         """Make `flat` the truth, in units no larger than `itemsize` bytes."""

@@ -46,13 +46,15 @@ class Read:
 
     `earliest`, `latest`: the ranks it can depend on; `source`: "input" when it depends on the chosen input (then
     nothing can be proved), "parameters" when only on parameter values or random draws (then a proof holds for the route
-    that the stored parameters and this draw take), "draws" for random numbers of Python or NumPy.
+    that the stored parameters and this draw take), "draws" for random numbers of Python or NumPy. `is_truth`: it is one
+    truth value, and so one of two.
     """
 
     operation: Operation
     source: Literal["input", "parameters", "draws"]
     earliest: int | None = None
     latest: int | None = None
+    is_truth: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,9 @@ class Trace:
       with_values: why the run computed values; "" where it ran without any.
       wanted: what values might have told more about, in a run without.
       valueless: buffers and other constants that have no value, so that they count as any numbers.
+      harmless: reads of truth values of the input that change nothing of what is returned.
+      excluded: reads of truth values of the input with one outcome after which the program raises at once.
+      numbers: the value number of each output, by its path, where runs are compared.
       result: what the model returned, in a run without values: tensors without data.
       data: weak references to the storages that held what depends on the chosen input when the run was over.
     """
@@ -135,6 +140,9 @@ class Trace:
     with_values: str = ""
     wanted: tuple[str, ...] = ()
     valueless: tuple[str, ...] = ()
+    harmless: tuple[Operation, ...] = ()
+    excluded: tuple[Operation, ...] = ()
+    numbers: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
     result: Any = field(default=None, repr=False, compare=False)
 
     @property

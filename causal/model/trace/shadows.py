@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from ..age import is_new
 from .deferred import late
 from .domain import BIG, BIG_MASK, FIXED, NEGINF, PLAIN, VARIES, ZERO, Shadow, coarsen, compress, uniform
-from .memory import Geometry, Memory
+from .memory import UNSEEN, Geometry, Memory
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -65,7 +65,7 @@ class Shadows:
         memory = found[1]
         if memory.nbytes != storage.nbytes():  # resized behind our back
             memory.nbytes, memory.base, memory.flat, memory.views = storage.nbytes(), None, None, {}
-            memory.notes = {}
+            memory.notes, memory.number = {}, UNSEEN
             memory.twin, memory.stale = None, True
             memory.everywhere = uniform((), 0, 0, self.last)
         return memory

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .exits import Exits
     from .kernels import Kernels
     from .ledger import Ledger
+    from .numbering import Numbering
     from .provenance import Graph
     from .registry import Rule
 
@@ -52,6 +53,7 @@ class Tracer(Mode):
         self._infos: dict[Any, Info] = {}
         self.sharing = Sharing()
         self.frames = Frames(ledger)
+        self.numbering: Numbering | None = None
 
     def __exit__(self, *error: Any) -> None:
         """The run is over."""
@@ -74,6 +76,13 @@ class Tracer(Mode):
         if info.rule is None and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), COMPOSITE):
             with self.exits.idle(), self:  # called from where autograd, which takes it apart, was passed
                 return func.decompose(*args, **kwargs)
+        if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
+            self.shadows.memory_of(args[0], literal=True)
+        if self.numbering is None:
+            return self._operate(info, args, kwargs)
+        return self.numbering.numbered(self.shadows, info, args, kwargs, lambda: self._operate(info, args, kwargs))
+
+    def _operate(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.ledger.counts[info.name] += 1
         self.kernels.admit(info, args, kwargs)
         if info.facts.reads:
@@ -82,8 +91,6 @@ class Tracer(Mode):
             if info.facts.silent and info.facts.fails != "never":
                 self._examine(self._call(info, args, kwargs))
             return self.kernels.silent(info, args, kwargs)
-        if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
-            self.shadows.memory_of(args[0], literal=True)
         call = self._call(info, args, kwargs)
         self._examine(call)
         if info.facts.shaped_by and not info.dynamic:
@@ -286,6 +293,8 @@ class Tracer(Mode):
             with self.exits.idle(), self:  # it is the program that runs
                 return apart(*args, **kwargs)
         self.kernels.whole(f"the higher-order operator {func}")
+        if self.numbering is not None:
+            self.numbering.lost = True
         given = [v for _, v in leaves((list(args), kwargs))]
         tensors = [v for v in given if isinstance(v, torch.Tensor)]
         shadows = [self.shadows.of(t) for t in tensors]
@@ -309,11 +318,16 @@ class Tracer(Mode):
 
     def _read(self, info: Info, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         call = self._call(info, args, kwargs)
-        self.ledger.read(info.name, [o.shadow for o in call.operands()])
-        call.values_used(*call.operands())
+        operands = call.operands()
+        is_truth = len(operands) == 1 and operands[0].value.dtype == torch.bool
+        self.ledger.read(info.name, [o.shadow for o in operands], is_truth)
+        call.values_used(*operands)
         if info.facts.sees_sign is not False:
-            self.exits.sign_read(info.name, [o.value for o in call.operands()])
-        return self.kernels.read(call)
+            self.exits.sign_read(info.name, [o.value for o in operands])
+        value = self.kernels.read(call)
+        if self.numbering is None or not is_truth or not operands[0].shadow.depends:
+            return value
+        return self.numbering.read(self.shadows, operands[0].value, value, self.ledger.operation(info.name))
 
     def _node(self, call: TorchCall, shadows: Sequence[Shadow]) -> int:
         if self.flow is None:
