@@ -65,7 +65,7 @@ class Evaluation:
             return self.instead[id(value)]
         if not self.wide:
             return value
-        return wider(value if hasattr(value, "dtype") else np.asarray(value, dtype))
+        return wider(value if hasattr(value, "astype") else np.asarray(value, getattr(value, "dtype", dtype)))
 
     def _equation(self, equation: Any, given: list[Any]) -> list[Any]:
         name, params = equation.primitive.name, equation.params

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import os
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import jax
+import jaxlib
+
+from ....ownership import is_own_file
+
 HERE = str(Path(__file__).parents[3])  # causal/
-LIBRARIES = tuple(f"{os.sep}{name}{os.sep}" for name in ("jax", "jaxlib", "flax", "equinox", "keras", "optax"))
+LIBRARIES = (*(str(Path(m.__file__).parent) for m in (jax, jaxlib)), sysconfig.get_path("stdlib"))
 
 
 class Places:
@@ -41,10 +46,10 @@ class Places:
             traceback = equation.source_info.traceback
             for frame in traceback.frames if traceback is not None else ():
                 name, line = frame.file_name, frame.line_num
-                if name.startswith((HERE, "<")) or name.endswith(("runpy.py", "contextlib.py", "functools.py")):
+                if name.startswith((HERE, "<")):
                     continue
-                if not any(part in name for part in LIBRARIES):
+                if is_own_file(name):
                     return f"{name}:{line}"
-                if not fallback and not any(part in name for part in LIBRARIES[:2]):
+                if not fallback and not name.startswith(LIBRARIES):
                     fallback = f"{name}:{line}"
         return fallback or "?"
