@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from . import Format, FormatOption, accepted, app, fail, judge
+from .dates import polars_with_dates, with_dates
 from .modules import load, prints_aside
 from .usage import first_line, in_options, shown, suggestion, whole
 
@@ -226,21 +227,17 @@ def read_table(path: Path, said: str, time: str | None, library: str) -> Any:
         find("pyarrow", "reading .parquet")
     try:
         if library == "polars":
-            return module.read_csv(path, try_parse_dates=True) if path.suffix == ".csv" else module.read_parquet(path)
-        table = module.read_csv(path) if path.suffix == ".csv" else module.read_parquet(path)
+            table = module.read_csv(path, try_parse_dates=True) if path.suffix == ".csv" else module.read_parquet(path)
+        else:
+            table = module.read_csv(path) if path.suffix == ".csv" else module.read_parquet(path)
     except Exception as error:
         why = first_line(error).removeprefix("Error tokenizing data. C error: ")
         fail(f"{said} {shown(path)} cannot be read ({why}); pass a well-formed {path.suffix} file")
-    if time in table.columns and not module.api.types.is_numeric_dtype(table[time]):
-        try:
-            try:
-                table[time] = module.to_datetime(table[time], format="ISO8601")
-            except ValueError:  # offsets of winter and of summer time, one after the other
-                table[time] = module.to_datetime(table[time], format="ISO8601", utc=True)
-        except (ValueError, TypeError) as error:
-            why = first_line(error)
-            fail(f"--time {time} holds what is no time in {shown(path)} ({why}); write ISO dates or numbers")
-    return table
+    if time not in table.columns:
+        return table
+    if library == "pandas":
+        return with_dates(table, time, shown(path))
+    return polars_with_dates(table, time, path) if path.suffix == ".csv" else table
 
 
 def cuts_of(text: str | None) -> int | str | None:

@@ -5,6 +5,7 @@ pandas and Polars frames and series and NumPy arrays; neither library is importe
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...aliases import Array
+
+
+DAY_OR_MONTH_FIRST = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b")
 
 
 def library_of(value: Any) -> str:
@@ -77,6 +81,21 @@ def _dates_in_text(values: Array) -> Array:
     if any(at.tzinfo is None for at in read):
         return values
     return np.array([at.astimezone(UTC).replace(tzinfo=None) for at in read], dtype="datetime64[us]")
+
+
+def is_text(values: Array) -> bool:
+    """Whether an array holds text and nothing else."""
+    return values.dtype.kind == "U" or (values.dtype.kind == "O" and all(isinstance(v, str) for v in values))
+
+
+def sorts_as_time(texts: Array) -> bool:
+    """Whether texts begin with a year of four digits and are written alike, so that their order is that of time.
+
+    >>> sorts_as_time(np.array(["2024-02-01", "2024-10-01"])), sorts_as_time(np.array(["2024-2-1", "2024-10-1"]))
+    (True, False)
+    """
+    shapes = {re.sub(r"\d", "9", str(text)) for text in texts}
+    return len(shapes) == 1 and next(iter(shapes)).startswith("9999")
 
 
 def zone_of(times: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import ArgumentError, ArgumentTypeError, BadArgument
 from .clock import after_startup, clock_of, clocks_of
 from .conversion import converted, is_table
-from .frames import comparable, library_of, zone_of
+from .frames import DAY_OR_MONTH_FIRST, comparable, is_text, library_of, sorts_as_time, zone_of
 from .source import Source
 from .tables import Tables
 
@@ -115,6 +115,7 @@ def read_source(data: Any, time: Any = None, group: Any = None) -> Source:
     given = times
     if times is not None:
         times = comparable(times, "time" if time_name is None else f"time = {time_name!r}")
+        _check_text(times)
     groups, group_name = _keyed(data, names, "group", group)
     labels = None
     if groups is not None:
@@ -202,6 +203,16 @@ def group_numbers(source: Source, values: Any) -> Array:
     return np.where(labels[at] == found, at, -1)
 
 
+def _check_text(times: Array) -> None:
+    """Refuse dates that begin with the day or the month: as text they are not in the order of time."""
+    if is_text(times) and not sorts_as_time(times):
+        unread = next((text for text in times if DAY_OR_MONTH_FIRST.match(text)), None)
+        if unread is not None:
+            problem = f"holds dates as text that does not sort, such as {unread!r}"
+            remedy = "pass dates, such as those of pandas.to_datetime(…, format='%m/%d/%Y'), or write them as ISO"
+            raise ArgumentError("time", problem, remedy)
+
+
 def _order_of(times: Array | None, groups: Array | None) -> Array | None:
     """The order of rows by time; None where they are in it, within each group at least."""
     if times is None:
@@ -211,6 +222,10 @@ def _order_of(times: Array | None, groups: Array | None) -> Array | None:
     ordered, same = times[within], numbers[within][1:] == numbers[within][:-1]
     try:
         back = bool(((ordered[1:] < ordered[:-1]) & same).any())
+        if back and is_text(times) and not sorts_as_time(times):
+            at = np.flatnonzero((ordered[1:] < ordered[:-1]) & same)[0]
+            problem = f"holds text that is not in its own order, such as {ordered[at + 1]!r} after {ordered[at]!r}"
+            raise ArgumentError("time", problem, "pass times, numbers or ISO dates")
         return np.argsort(times, kind="stable") if back else None
     except TypeError as error:
         problem = f"holds values that cannot be compared ({error})"

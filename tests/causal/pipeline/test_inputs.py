@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from attnproof.causal.boundary import Boundary
@@ -45,6 +47,32 @@ def test_text_with_offsets_sorts_as_time_where_summer_time_ends():
     verdict = check_pipeline(lambda d: d[["t"]].assign(x=d["x"].shift(-1)), data, time="t")
     assert SORTED not in verdict.reasons
     assert verdict.columns[1].first_row == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        (["9/30/2024", "10/1/2024", "10/2/2024"], "time holds dates as text that does not sort, such as '9/30/"),
+        (["30.9.24", "1.10.24", "2.10.24"], "pass dates, such as those of pandas.to_datetime"),
+        (
+            ["2024-9-30", "2024-10-1", "2024-10-2"],
+            "text that is not in its own order, such as '2024-10-1' after '2024-9-",
+        ),
+        (["30 Sep 2024", "1 Oct 2024", "2 Oct 2024"], "pass times, numbers or ISO dates"),
+    ],
+)
+def test_text_whose_order_is_not_that_of_time_is_refused(texts, sentence):
+    data = pd.DataFrame({"t": texts, "x": [1.0, 2.0, 4.0]})
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        check_pipeline(lambda d: d.assign(x=d["x"].cumsum()), data, time="t")
+
+
+def test_iso_text_is_sorted_and_other_text_may_stay_in_its_order():
+    for texts in (["2024-10-01", "2024-09-30", "2024-10-02"], ["dawn", "noon", "zenith"]):
+        data = pd.DataFrame({"t": texts, "x": [1.0, 2.0, 4.0]})
+        verdict = check_pipeline(lambda d: d.assign(x=d["x"].cumsum()), data, time="t")
+        assert verdict.status is Status.UNDECIDED
+        assert (SORTED in verdict.reasons) == (texts[0] > texts[1])
 
 
 def test_a_table_of_times_alone():
