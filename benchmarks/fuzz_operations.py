@@ -5,8 +5,8 @@
 
 Each sample is called as it is and, where the operation has one, in place. One of its axes carries the positions; every
 position is replaced at two scales, and an element of the result that moves must have the position in its interval. The
-other arguments must hold afterwards what they held before. The exit status is 1 when
-something is wrong.
+other arguments must hold afterwards what they held before. With `--replay never` the abstract runs compute no values,
+unless an operation asks for some. The exit status is 1 when something is wrong.
 """
 
 from __future__ import annotations
@@ -60,14 +60,20 @@ def calls(rng: random.Random) -> Iterator[tuple[str, Callable[[torch.Tensor], An
 
 
 def judge(
-    call: Callable[[torch.Tensor], Any], x: torch.Tensor, axis: int, rest: list[Any], keeps: bool, seed: int
+    call: Callable[[torch.Tensor], Any],
+    x: torch.Tensor,
+    axis: int,
+    rest: list[Any],
+    keeps: bool,
+    seed: int,
+    values: bool,
 ) -> tuple[str, str | None]:
     """How a call went, and what is wrong with the claims about it."""
     before = [t.clone() for t in (x, *rest)]
     try:
         if any(moved(a, b).any() for a, b in zip(call(x.clone()), call(x.clone()), strict=True)):
             return "random", None
-        run = trace.run(call, (x,), sequence_axis=axis)
+        run = trace.run(call, (x,), sequence_axis=axis, values=values)
     except Exception:  # operations fail in their own ways
         return "not valid", None
     if not run.complete or run.conditions or run.breaches:
@@ -75,7 +81,8 @@ def judge(
     if not keeps and not all(torch.equal(a, b) or a.isnan().any() for a, b in zip(before, (x, *rest), strict=True)):
         return "compared", "writes an argument"
     try:
-        return "compared", contradiction(call, x, run, axis, torch.Generator().manual_seed(seed))
+        kind = "compared, with values after all" if run.with_values and not values else "compared"
+        return kind, contradiction(call, x, run, axis, torch.Generator().manual_seed(seed))
     except Exception:
         return "not valid elsewhere", None
 
@@ -85,6 +92,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--replay", choices=("auto", "never"), default="auto", help="never: without values")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
@@ -94,14 +102,16 @@ def main() -> int:
     names, wrong = set(), []
     started = time.perf_counter()
     for k, (name, *case) in enumerate(itertools.islice(calls(random.Random(options.seed)), options.calls)):
-        kind, fault = judge(*case, any(word in name for word in STATISTICS), options.seed + k)
+        keeps = any(word in name for word in STATISTICS)
+        kind, fault = judge(*case, keeps, options.seed + k, options.replay == "auto")
         counts[kind] += 1
         names.add(name)
         if fault:
             wrong.append(f"{name}, call {k}: {fault}")
             print(wrong[-1], flush=True)
     seconds = time.perf_counter() - started
-    print(f"{counts.total()} calls of {len(names)} operations, seed {options.seed}, {seconds:.0f} s")
+    how = f"seed {options.seed}, replay {options.replay}, {seconds:.0f} s, torch {torch.__version__}"
+    print(f"{counts.total()} calls of {len(names)} operations, {how}")
     for kind, count in sorted(counts.items()):
         print(f"{count:7d}  {kind}")
     print(f"wrong: {len(wrong)}")
