@@ -183,11 +183,13 @@ def _axis(subject: Subject, axis: int) -> int:
     return axis % dims
 
 
-def length_as_asked(subject: Subject, n: int | None, boundary: BoundaryLike) -> None:
+def length_as_asked(subject: Subject, n: int | None, boundary: BoundaryLike, lengths: Sequence[int] | None) -> None:
     """ModelError where make_input(n) gave another length, or where one position alone was given by mistake."""
     axis = subject.sequence_axis
     if n is not None and subject.n != n:
         raise ModelError(f"make_input({n})", f"gave {subject.n} positions along axis {axis}", f"make it give {n}")
+    if lengths is not None and set(lengths) == {1} and (boundary is None or boundary == "prefix"):
+        raise ModelError("lengths", "names 1 alone, so that nothing comes later", "name a length of at least 2")
     if n is None and subject.n == 1 and (boundary is None or boundary == "prefix"):
         raise ModelError(
             f"input {subject.vary}",

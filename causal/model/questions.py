@@ -31,7 +31,7 @@ def questions(asked: Asked) -> Iterator[Question]:
     axis = axis_of_positions(asked.model, asked.sequence_axis)
     for n, given in inputs_of_lengths(asked.inputs, asked.lengths, asked.make_input, asked.vary, axis):
         subject = subject_of(asked.model, given, asked.vary, axis, asked.output_axis)
-        length_as_asked(subject, n, asked.boundary)
+        length_as_asked(subject, n, asked.boundary, asked.lengths)
         for mode in asked.modes:
             program = Program.of(subject)
             made_for_training(program.modules)

@@ -31,7 +31,7 @@ def questions(asked: Asked) -> Iterator[Question]:
         raise ModelError("rules", "are for operations of PyTorch", "leave them out for a model of JAX's")
     for n, given in _of_lengths(asked):
         subject = subject_of(asked.model, given, asked.vary, asked.sequence_axis, asked.output_axis)
-        length_as_asked(subject, n, asked.boundary)
+        length_as_asked(subject, n, asked.boundary, asked.lengths)
         for mode in asked.modes:
             yield _question(asked, JaxProgram.of(subject, mode), mode)
 

@@ -147,6 +147,7 @@ BAD = {
     ),
     "no input": (lambda: ap.check_model(nn.Linear(4, 4)), "no input was given; pass the model's inputs"),
     "lengths of nothing": (lambda: ap.check_model(nn.Linear(4, 4), x(), lengths=()), "lengths is empty"),
+    "no length but 1": (lambda: ap.check_model(nn.Linear(4, 4), x(), lengths=(1, 1)), "lengths names 1 alone"),
     "length zero": (lambda: ap.check_model(nn.Linear(4, 4), x(), lengths=(0,)), "lengths names 0; pass whole numbers"),
     "lengths without a sequence": (
         lambda: ap.check_model(nn.Linear(4, 4), lengths=(4,)),

@@ -9,6 +9,7 @@ from . import facts as facts
 from . import fourier as fourier
 from . import frames as frames
 from . import indexing as indexing
+from . import losses as losses
 from . import movement as movement
 from . import normalising as normalising
 from . import recurrent as recurrent

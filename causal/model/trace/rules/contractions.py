@@ -63,6 +63,13 @@ def distances(call: Any) -> Shadow:
     return transfer.distances(a.shadow, b.shadow, tuple(call.value.shape))
 
 
+@rule("aten.linalg_cross", fails="never", sees_sign=False)
+def cross(call: Any) -> Shadow:
+    """The cross product of the vectors of three numbers along one axis."""
+    shape = tuple(call.value.shape)
+    return transfer.cross([o.shadow for o in call.operands()], call["dim"] % len(shape), shape)
+
+
 @rule("aten.linalg_solve_triangular", fails="never", sees_sign=False)
 def solve_triangular(call: Any) -> Any:
     """Substitution from the left; from the right every number reads whole matrices."""

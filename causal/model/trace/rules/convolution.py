@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..registry import rule
-from ..transfer.convolution import Windows, convolved, pooled, pooled_evenly
+from ..registry import names, rule
+from ..transfer.convolution import Windows, convolved, interpolated, pooled, pooled_evenly
 
 if TYPE_CHECKING:
     from ..calls import TorchCall
@@ -68,3 +68,13 @@ def pool(call: TorchCall) -> Shadow | tuple[Shadow, ...]:
 def adaptive_pool(call: TorchCall) -> Shadow | tuple[Shadow, ...]:
     """Windows that divide an axis evenly."""
     return for_each_output(call, pooled_evenly(call["self"].shadow, first_shape(call)[-spatial(call) :]))
+
+
+@rule(
+    *names("upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d"),
+    *names("_upsample_bilinear2d_aa _upsample_bicubic2d_aa"),
+    fails="never", sees_sign=False,
+)  # fmt: skip
+def interpolation(call: TorchCall) -> Shadow:
+    """Weighted means of neighbours along all axes but the first two."""
+    return interpolated(call["self"].shadow, tuple(call.value.shape))

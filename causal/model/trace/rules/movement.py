@@ -116,7 +116,8 @@ def constant_pad(call: TorchCall) -> Shadow:
 @rule(
     "aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d", "aten.replication_pad1d",
     "aten.replication_pad2d", "aten.replication_pad3d",
-    "aten.upsample_nearest1d", "aten.upsample_nearest2d", "aten._upsample_nearest_exact1d",
+    "aten.upsample_nearest1d", "aten.upsample_nearest2d", "aten.upsample_nearest3d",
+    "aten._upsample_nearest_exact1d", "aten._upsample_nearest_exact2d", "aten._upsample_nearest_exact3d",
     fails="never", sees_sign=False, moves=True,
 )  # fmt: skip
 def transported(call: TorchCall) -> Shadow:

@@ -30,8 +30,8 @@ from ..domain import (
     reshape,
     uniform,
 )
-from .elementwise import assemble, total
-from .reductions import whole
+from .elementwise import assemble, pointwise, total
+from .reductions import reduced, whole
 
 if TYPE_CHECKING:
     from .context import Context, Number, Operand
@@ -152,6 +152,14 @@ def linear(run: Context, x: Operand, w: Operand, bias: Operand | None, shape: tu
     rows = s if len(s.shape) > 1 else reshape(s, (1, *s.shape))
     lo, hi, kind = contract(run, x, w, rows, columns)
     return plus(reshape(assemble((*rows.shape[:-1], v.shape[0]), lo, hi, kind), shape), bias, 1, real)
+
+
+def cross(vectors: Sequence[Shadow], axis: int, shape: tuple[int, ...]) -> Shadow:
+    """Cross products of vectors along one axis: each number reads the vectors at its place whole (less would do: not
+    its own place in them).
+    """
+    kept = [tuple(1 if a == axis else n for a, n in enumerate(v.shape)) for v in vectors]
+    return pointwise(shape, [reduced(v, (axis,), k) for v, k in zip(vectors, kept, strict=True)])
 
 
 def distances(a: Shadow, b: Shadow, shape: tuple[int, ...]) -> Shadow:

@@ -17,6 +17,7 @@ import numpy as np
 from ..domain import FIXED, NONE_HI, NONE_LO, RANK, ZERO, Array, Shadow, compress, join_all, kinds_from
 from .elementwise import assemble
 from .movement import broadcast
+from .reductions import reduced
 
 if TYPE_CHECKING:
     from .context import Context, Operand
@@ -136,6 +137,12 @@ def pooled_evenly(s: Shadow, out: tuple[int, ...]) -> Shadow:
             a = compress(np.concatenate(pieces, axis))
         parts.append(a)
     return assemble(shape, parts[0], parts[1], kinds_from(parts[2] == 0))
+
+
+def interpolated(x: Shadow, shape: tuple[int, ...]) -> Shadow:
+    """Weighted means of neighbours along the axes after the first two, whichever they are: of all along them."""
+    axes = tuple(range(2, len(shape)))
+    return broadcast(reduced(x, axes, tuple(1 if a in axes else size for a, size in enumerate(x.shape))), shape)
 
 
 def convolved(

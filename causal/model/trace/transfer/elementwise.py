@@ -179,7 +179,9 @@ def _large(run: Context, b: Operand | Number, y: Shadow, axes: int, factor: floa
 
 
 def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple[int, ...]) -> Shadow:
-    """a · b joins both, except where one is exactly 0: the product is 0, whatever the other (finite) number is."""
+    """a · b joins both, except where one is exactly 0: the product is 0, whatever the other (finite) number is. So is
+    −∞ times a number above 0 −∞ again.
+    """
     x, y = known(run, a), known(run, b)
     axes = len(shape)
     lo, hi = join_intervals([x, y], axes)
@@ -189,6 +191,7 @@ def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple
     for factor, k in ((b, p), (a, q)):
         if isinstance(factor, int | float) and factor > 0:
             kind = np.where((k == POSITIVE) | (k == MASKED), k, kind)
+    kind = np.where(((p == NEGINF) & (q == POSITIVE)) | ((q == NEGINF) & (p == POSITIVE)), np.uint8(NEGINF), kind)
     zero_p, zero_q = (p == ZERO) & (q < FIXED), (q == ZERO) & (p < FIXED)
     if zero_p.any() or zero_q.any():
         run.zeros_used(*(o for o, zero in ((a, zero_p), (b, zero_q)) if zero.any() and not isinstance(o, Number)))
@@ -205,7 +208,9 @@ def add_product(run: Context, a: Shadow, b: Operand, c: Operand, shape: tuple[in
 
 
 def quotient(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple[int, ...]) -> Shadow:
-    """a / b joins both; 0 / b = 0 for b ≠ 0, which holds for b > 0 and is recorded as a condition otherwise."""
+    """a / b joins both; 0 / b = 0 for b ≠ 0, which holds for b > 0 and is recorded as a condition otherwise; −∞ / b is
+    −∞ for b > 0.
+    """
     x, y = known(run, a), known(run, b)
     axes = len(shape)
     lo, hi = join_intervals([x, y], axes)
@@ -214,6 +219,7 @@ def quotient(run: Context, a: Operand | Number, b: Operand | Number, shape: tupl
     kind = np.where((p == POSITIVE) & (q == POSITIVE), np.uint8(POSITIVE), kind)
     if isinstance(b, int | float) and b > 0:
         kind = np.where((p == POSITIVE) | (p == MASKED), p, kind)
+    kind = np.where((p == NEGINF) & (q == POSITIVE), np.uint8(NEGINF), kind)
     zero = (p == ZERO) & (q < FIXED)
     if zero.any():
         run.zeros_used(*(o for o in (a,) if not isinstance(o, Number)))

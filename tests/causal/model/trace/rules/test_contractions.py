@@ -42,6 +42,8 @@ CASES = {
     "int": lambda x: torch._int_mm((x * 9).to(torch.int8).repeat(4, 8), torch.ones(32, 8, dtype=torch.int8)),
     "weights times values": lambda x: weights(x) @ x,
     "cdist": lambda x: [torch.cdist(x, x), torch.cdist(x, x, compute_mode="use_mm_for_euclid_dist")],
+    "cross": lambda x: [torch.linalg.cross(x[:, :3], normal(6, 3)), torch.cross(normal(1, 3), x[:, 1:], dim=1)],
+    "cross over positions": lambda x: torch.linalg.cross(x[:3], x[3:], dim=0),
     "solve": lambda x: [
         torch.linalg.solve_triangular(TRIL + 3 * EYE, x, upper=False),
         torch.linalg.solve_triangular((TRIL + 3 * EYE).T, x, upper=True),
@@ -73,7 +75,16 @@ if GROUPED is not None:
         GROUPED(torch.ones(6, 4), WEIGHTS * x[1].float(), offs=ENDS),
     ]
     CASES["grouped columns"] = lambda x: GROUPED(torch.ones(4, 8), torch.cat([x, x[:2]]).float(), offs=ENDS)
-LOOSE = {"grouped columns", "decompositions", "int", "activation", "solve right", "cdist", "two masks"}
+LOOSE = {
+    "cross over positions",
+    "grouped columns",
+    "decompositions",
+    "int",
+    "activation",
+    "solve right",
+    "cdist",
+    "two masks",
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -63,8 +63,14 @@ CASES = {
         F.adaptive_max_pool1d(line(x), 3),
         F.adaptive_avg_pool3d(plane(x)[None], (1, 2, 2)),
     ],
+    "interpolated": lambda x: [
+        F.interpolate(line(x), size=5, mode="linear"),
+        *(F.interpolate(plane(x), size=(5, 3), mode=m, antialias=a) for m in ("bilinear", "bicubic") for a in (0, 1)),
+        F.interpolate(plane(x)[None], size=(1, 9, 9), mode="trilinear", align_corners=True),
+    ],
+    "channels interpolated": lambda x: F.interpolate(x[None], scale_factor=2, mode="linear"),
 }
-LOOSE = {"max pool", "max pool index", "adaptive", "volume"}
+LOOSE = {"interpolated", "max pool", "max pool index", "adaptive", "volume"}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -74,7 +74,7 @@ COPIES = {
     "scattered views": lambda x: [torch.slice_scatter(x, C[:2], 0, 1, 3), torch.select_scatter(C, x[0], 0, 2)],
     "pixels": lambda x: [F.pixel_shuffle(x.reshape(1, 4, 3, 2), 2), F.pixel_unshuffle(x.reshape(1, 1, 6, 4), 2), F.channel_shuffle(x.reshape(1, 4, 6, 1), 2)],
     "unfolded": lambda x: F.unfold(x[None, None], 2),
-    "upsampled": lambda x: [F.interpolate(x.T[None], scale_factor=2), F.interpolate(x[None, None], scale_factor=2), F.interpolate(x.T[None], size=9, mode="nearest-exact")],
+    "upsampled": lambda x: [F.interpolate(x.T[None], scale_factor=2), F.interpolate(x[None, None], scale_factor=2), F.interpolate(x.T[None], size=9, mode="nearest-exact"), F.interpolate(x[None, None], size=(9, 3), mode="nearest-exact"), *(F.interpolate(x[None, None, None], size=(2, 9, 3), mode=m) for m in ("nearest", "nearest-exact"))],
     "masked scatter": lambda x: [torch.masked_scatter(C, MASK, x), torch.masked_scatter(x, x > 0, C)],
     "overwritten": lambda x: [torch.zeros(6, 4).copy_(x), torch.zeros(2, 6, 4, dtype=x.dtype).copy_(x), torch.ops.aten.copy(C, x), torch.zeros(6, 4, dtype=torch.int64).copy_(x * 9)],
     "copied views": lambda x: [

@@ -1,0 +1,59 @@
+"""Losses: those of each element or row stay apart, sums and means depend on everything."""
+
+from __future__ import annotations
+
+from needs import need
+
+torch = need("torch")
+
+import attnproof as ap
+import pytest
+import torch.nn.functional as F
+from tensor_probe import check, normal
+
+X = normal(6, 4)
+NEAR = normal(6, 4, seed=1)
+TARGET = torch.tensor([0, 1, 2, 3, 0, 1])
+WEIGHT = torch.tensor([0.5, 1.0, 2.0, 0.25], dtype=torch.float64)
+ELEMENTS = {
+    "squares": F.mse_loss,
+    "smooth": F.smooth_l1_loss,
+    "huber": F.huber_loss,
+    "margins": lambda x, y, reduction: F.soft_margin_loss(x, y.sign(), reduction=reduction),
+    "logits": lambda x, y, reduction: F.binary_cross_entropy_with_logits(
+        x, y.sigmoid(), WEIGHT, pos_weight=WEIGHT + 1, reduction=reduction
+    ),
+    "probabilities": lambda x, y, reduction: F.binary_cross_entropy(x.sigmoid(), y.sigmoid(), reduction=reduction),
+}
+ROWS = {
+    "rows": lambda x, how: F.cross_entropy(x, TARGET, WEIGHT, reduction=how),
+    "one row": lambda x, how: F.nll_loss(x[1], TARGET[1], reduction=how),
+    "later axes": lambda x, how: F.cross_entropy(x.mT[None], TARGET[None], reduction=how),
+    "pictures": lambda x, how: F.nll_loss(x.T.reshape(1, 4, 2, 3), TARGET.reshape(1, 2, 3), WEIGHT, reduction=how),
+    "smoothed": lambda x, how: F.cross_entropy(x, TARGET, label_smoothing=0.1, reduction=how),
+    "ignored": lambda x, how: F.cross_entropy(x, TARGET, ignore_index=1, reduction=how),
+    "targets of data": lambda x, how: F.nll_loss(NEAR, (x[:, 0] > 0).long(), reduction=how),
+}
+CASES = {
+    **{f"{name}, {how}": lambda x, f=f, how=how: f(x, NEAR, reduction=how)
+       for name, f in ELEMENTS.items() for how in ("none", "mean", "sum")},
+    **{f"{name}, {how}": lambda x, f=f, how=how: f(x, how) for name, f in ROWS.items() for how in ("none", "mean")},
+}  # fmt: skip
+
+LOOSE = {"targets of data, none", "ignored, none"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_claims_hold(name):
+    check(CASES[name], X, exact=name not in LOOSE and "none" in name)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_the_loss_of_each_token_is_causal_and_their_mean_is_not(reduction):
+    tokens, target = torch.randn(1, 6, 4), TARGET[None]
+
+    def loss(x):
+        found = F.cross_entropy(x.cumsum(1).mT, target, reduction=reduction)
+        return found if reduction == "none" else found.expand(1, 6)
+
+    assert ap.check_model(loss, tokens).status.name == ("PROVED" if reduction == "none" else "REFUTED")
