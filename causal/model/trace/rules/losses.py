@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def is_each(call: TorchCall) -> bool:
     """Whether the numbers stay apart: `reduction` is 0, which is "none"."""
-    return call["reduction"] == 0
+    return int(call["reduction"]) == 0
 
 
 @rule(
