@@ -65,7 +65,7 @@ def parts(value: Any) -> Iterator[Any]:
 def is_closed(kind: type) -> bool:
     """Whether objects of this class are not looked into: they are Python's own, or lead out of the program."""
     module = kind.__module__ if isinstance(kind.__module__, str) else ""
-    if module.startswith("torch._dynamo"):
+    if module.startswith(("torch._dynamo", "torch._subclasses")):  # what compiling and exporting remember
         return all(base.__module__ != "torch.nn.modules.module" for base in kind.__mro__)
     if module in ("builtins", "itertools") and hasattr(kind, "__next__"):
         return True  # an iterator is half of Python and half of C, which belong together

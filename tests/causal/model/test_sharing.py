@@ -64,6 +64,16 @@ def test_what_the_model_holds_in_the_same_memory_is_a_condition():
         assert any(c.text.startswith(f"{name}, which shares memory with input 0") for c in verdict.conditions), verdict
 
 
+def test_what_exporting_remembers_of_its_example_is_not_the_models():
+    class Sum(nn.Module):
+        def forward(self, x):
+            return x.cumsum(1)
+
+    exported = torch.export.export(Sum(), (BASE,)).module()
+    verdict = check_model(exported, BASE, parameters="stored")
+    assert verdict.status.name == "PROVED", verdict
+
+
 def test_a_global_with_the_name_of_an_attribute_is_not_the_models():
     class Text:
         BASE = 2.0
