@@ -104,8 +104,11 @@ def _closing(question: Question, policy: Policy) -> Attempt | None:
 
 
 def holds_later(question: Question, best: Attempt) -> bool:
-    """Whether a call that finds what an earlier one left is proved as well, under the same conditions."""
-    if not question.runs:
+    """Whether a call that finds what an earlier one left is proved as well, under the same conditions.
+
+    Where truth values of the input were tried both ways, another input may leave what this one does not.
+    """
+    if not question.runs or best.trace.harmless or best.trace.excluded:
         return False
     later = attempt(question, best.policy, later=True)
     if isinstance(later, str):

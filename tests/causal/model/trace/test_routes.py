@@ -74,6 +74,26 @@ def test_inputs_for_which_it_raises_are_excluded():
     assert first.startswith("inputs for which it raises at")
 
 
+class Remembers(nn.Module):
+    """After an input that is large somewhere, it looks ahead in every later call."""
+
+    def __init__(self):
+        super().__init__()
+        self.was_large = False
+
+    def forward(self, x):
+        y = x.flip(1) if self.was_large else x.cumsum(1)
+        if (x > 100).any():
+            self.was_large = True
+        return y
+
+
+def test_what_another_route_leaves_for_the_next_call_is_a_condition():
+    verdict = ap.check_model(Remembers(), torch.randn(1, 6, 4), sequence_axis=1)
+    assert verdict.status is ap.Status.PROVED_IF
+    assert "every call starts from the state as given" in verdict.conditions[0].text
+
+
 # -- reads that do steer -----------------------------------------------------------------------------------------------
 
 
