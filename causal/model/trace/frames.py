@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .ledger import Ledger
     from .transfer.frames import Frame, Rows
 
+ALONG_AN_AXIS = names("gather index_select scatter scatter_add scatter_reduce index_add index_copy")
 POINTWISE = "aten.pointwise"  # stands for every operation that says so of itself
 EXACT = 2**24  # up to here, single precision holds every whole number
 ALIKE = (
@@ -84,6 +85,13 @@ class Frames:
             return NOTHING
         found = memory.notes.get(geometry_of(tensor), NOTHING)
         return found if isinstance(found, Note) else NOTHING
+
+    def is_within(self, call: TorchCall, operand: TorchOperand) -> bool:
+        """Whether an operand is an index that lies within the axis that it goes along, whatever the input."""
+        if call.name not in ALONG_AN_AXIS or operand is not call["index"]:
+            return False
+        span, shape = self.of(operand).span, call["self"].shape
+        return span is not None and bool(shape) and 0 <= span[0] <= span[1] < shape[int(call["dim"]) % len(shape)]
 
     def note(self, call: TorchCall, tensor: torch.Tensor, note: Note) -> None:
         """This is known of a tensor until it is written next."""

@@ -67,19 +67,28 @@ class Numbering:
     def of(self, shadows: Shadows, tensor: torch.Tensor) -> int:
         """The number of a tensor."""
         memory = shadows.memory_of(tensor)
-        if memory is not None and memory.number is None:
-            memory.number = self._found(memory, tensor)
-        if memory is None or memory.exposed or memory.number == UNSEEN:
+        number: int | None = UNSEEN
+        if memory is not None and memory.exposed:
+            number = self._held(memory, tensor)
+        elif memory is not None:
+            if memory.number is None:
+                memory.number = self._found(memory, tensor)
+            number = memory.number
+        if number == UNSEEN:
             self.lost = True
             return UNSEEN
-        return self.table.of((memory.number, geometry_of(tensor), tensor.is_neg(), tensor.is_conj()))
+        return self.table.of((number, geometry_of(tensor), tensor.is_neg(), tensor.is_conj()))
 
     def _found(self, memory: Memory, tensor: torch.Tensor) -> int:
         """Of a storage that no operation was seen to make."""
-        storage = tensor.untyped_storage()
         if memory.older and not is_new(tensor):
-            return self.table.of(("older", storage._cdata))
-        if memory.older or storage.nbytes() > MOST or not bool((memory.kinds >= FIXED).all()):
+            return self.table.of(("older", tensor.untyped_storage()._cdata))
+        return UNSEEN if memory.older else self._held(memory, tensor)
+
+    def _held(self, memory: Memory, tensor: torch.Tensor) -> int:
+        """Of constants, by what they are now."""
+        storage = tensor.untyped_storage()
+        if storage.nbytes() > MOST or not bool((memory.kinds >= FIXED).all()):
             return UNSEEN
         held = torch.empty(0, dtype=torch.uint8).set_(storage.cpu(), 0, (storage.nbytes(),), (1,))
         return self.table.of(("numbers", bytes(held.tolist())))

@@ -118,7 +118,8 @@ class Tracer(Mode):
         how = signs.sees(info, call.operands())
         if how and any(signs.is_open(self.shadows, o.value) for o in call.operands()):
             self.ledger.unseen(f"{call.name}, which {how} the sign of a zero")
-        if may_fail(info.facts, call.operands()) and (self.exits.suppressing or caught()):
+        loose = [o for o in call.operands() if not self.frames.is_within(call, o)]
+        if may_fail(info.facts, loose) and (self.exits.suppressing or caught()):
             self.ledger.unseen(f"{call.name}, whose failure the program catches")
 
     def _keeps(self, call: TorchCall, tensor: torch.Tensor, shadow: Shadow, numbers: bool) -> None:

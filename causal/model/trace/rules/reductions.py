@@ -58,6 +58,6 @@ def largest(call: Any) -> Any:
     if len(call.operands()) > 1:
         return pointwise(call)
     x, axes, shape = arguments(call)
-    if call.name == "aten.max":
-        return for_each(call, transfer.reduced(x.known(), axes, shape))
+    if isinstance(call.value, (tuple, list)):  # where it was found depends on every element
+        return transfer.largest(call, x, axes, shape), transfer.reduced(x.known(), axes, shape)
     return transfer.largest(call, x, axes, shape)

@@ -47,11 +47,24 @@ def drawn_after(x):
     return x.cumsum(1) + torch.rand(4)
 
 
-HARMLESS = [warned, contained, computed_twice, read_again, drawn_after]
+class Table(nn.Module):
+    """A buffer whose bytes NumPy holds as well."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.from_numpy(np.arange(4.0, dtype=np.float32)))
+
+    def forward(self, x):
+        if x[0, -1, 0] > 0:
+            warnings.warn("large", stacklevel=2)
+        return x.cumsum(1) + self.table
+
+
+HARMLESS = [warned, contained, computed_twice, read_again, drawn_after, Table()]
 
 
 @pytest.mark.filterwarnings("ignore:large")
-@pytest.mark.parametrize("program", HARMLESS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", HARMLESS, ids=lambda f: getattr(f, "__name__", type(f).__name__))
 def test_a_read_that_changes_nothing_counts_for_nothing(program):
     torch.manual_seed(0)
     verdict = ap.check_model(program, torch.randn(1, 6, 4), sequence_axis=1)
@@ -144,6 +157,19 @@ def swallowed(x):
     return x.cumsum(1)
 
 
+class Shared(nn.Module):
+    """The same, written through NumPy."""
+
+    def __init__(self):
+        super().__init__()
+        self.array = np.zeros(4, np.float32)
+        self.register_buffer("table", torch.from_numpy(self.array))
+
+    def forward(self, x):
+        self.array[:] = bool(x[0, -1, 0] > 0)
+        return x.cumsum(1) + self.table
+
+
 STEERING = [doubled, counted, seeded, remembered, made_a_tensor, written_in_place, through_numpy, swallowed]
 
 
@@ -176,7 +202,10 @@ def too_many(x):
     return x.cumsum(1)
 
 
-@pytest.mark.parametrize("program", [raised_for_some, failed_later, too_many], ids=lambda f: f.__name__)
+OPEN = [raised_for_some, failed_later, too_many, Shared()]
+
+
+@pytest.mark.parametrize("program", OPEN, ids=lambda f: getattr(f, "__name__", type(f).__name__))
 def test_a_route_that_is_not_followed_to_its_end_keeps_the_dependency(program):
     torch.manual_seed(0)
     verdict = ap.check_model(program, torch.randn(1, 6, 4), sequence_axis=1, replay="never")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from needs import need
 
 torch = need("torch")
@@ -286,3 +288,25 @@ def test_groups_that_leave_some_rows_out_are_never_proved(put_back):
     """The others move up, and the last rows are whatever lay in memory: so nothing is run."""
     x = torch.randn(1, TOKENS, WIDTH)
     assert ap.check_model(experts(put_back), x, sequence_axis=1, replay="never").status is ap.Status.UNDECIDED
+
+
+def test_an_index_that_lies_within_its_axis_cannot_fail():
+    """So that a program which catches failures learns of none."""
+
+    def kept(x):
+        with kind():
+            score, chosen = x.topk(2, -1)
+            return x.gather(-1, chosen) + score
+
+    def beyond(x):
+        with kind():
+            return x.gather(-1, (x[..., :2] > 0) * x.new_tensor(3).long()) + x[..., :2]
+
+    x = torch.randn(1, TOKENS, 4)
+    assert ap.check_model(kept, x, sequence_axis=1).status is ap.Status.PROVED
+    assert ap.check_model(beyond, x, sequence_axis=1).status is ap.Status.UNDECIDED
+
+
+def kind():
+    """A manager that nobody can find by its name."""
+    return contextlib.nullcontext()
