@@ -448,9 +448,10 @@ Check (two_axes.order_irrelevant_iff :
 
 (* ==================== Causality and the verified checker (T10–T17, T19–T23) ==================== *)
 
+From Coq Require SpecFloat.
 From AttnProof Require independence causal_head support exact biases rationals checker.
 From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals
-  affine_independence self_attention several_heads shared_values no_starvation families pipelines
+  affine_independence self_attention several_heads shared_values no_starvation families pipelines float_head
   transfer transfer_sound.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
@@ -1287,3 +1288,99 @@ Check (transfer_sound.graph_causal :
   (out < size (transfer_sound.abstract inputs program))%N ->
   BinInt.Z.le (transfer.hi (nth nothing (transfer_sound.abstract inputs program) out)) t ->
   nth None (transfer_sound.run None xs program) out = nth None (transfer_sound.run None ys program) out).
+
+(** * T24. Floats *)
+
+(** What the names of float_head.v stand for: binary64 as Coq has it, with precision 53, exponents below 1024, to nearest,
+    ties to even, and one NaN; sums in the order of trees; minus infinity added to the scores of slots outside S. *)
+Check (float_head.b64_def :
+  [/\ float_head.b64 = SpecFloat.spec_float,
+      float_head.add = SpecFloat.SFadd (BinInt.Z.of_nat 53) (BinInt.Z.of_nat 1024),
+      float_head.sub = SpecFloat.SFsub (BinInt.Z.of_nat 53) (BinInt.Z.of_nat 1024),
+      float_head.mul = SpecFloat.SFmul (BinInt.Z.of_nat 53) (BinInt.Z.of_nat 1024) &
+      float_head.div = SpecFloat.SFdiv (BinInt.Z.of_nat 53) (BinInt.Z.of_nat 1024)]).
+
+Check (float_head.fma_def : forall x y c : float_head.b64, float_head.fma x y c = float_head.add (match x, y with
+  | SpecFloat.S754_finite s m k, SpecFloat.S754_finite s' m' k' =>
+      SpecFloat.S754_finite (xorb s s') (BinPos.Pos.mul m m') (BinInt.Z.add k k')
+  | _, _ => float_head.mul x y
+  end) c).
+
+Check (float_head.same_def : forall x y : float_head.b64,
+  [/\ float_head.is_zero x = if x is SpecFloat.S754_zero _ then true else false,
+      float_head.finite x =
+        match x with SpecFloat.S754_zero _ | SpecFloat.S754_finite _ _ _ => true | _ => false end &
+      float_head.same x y = (x = y \/ float_head.is_zero x /\ float_head.is_zero y)]).
+
+Check (float_head.float_head_def :
+  forall (ex : float_head.b64 -> float_head.b64) (r n d dv : nat) (top : ('I_r -> float_head.b64) -> float_head.b64)
+    (key_tree : 'I_r -> 'I_d -> tree n) (value_tree : 'I_r -> 'I_dv -> tree n) (score_tree : 'I_r -> tree d)
+    (sum_tree : tree r) (output_tree : 'I_dv -> tree r) (E F : 'I_r -> 'I_n -> float_head.b64) (S : pred 'I_r)
+    (scale : float_head.b64) (q : 'I_d -> float_head.b64) K V k,
+  let dot m := @rounded_dot _ float_head.add float_head.mul float_head.fma m in
+  let raw s := float_head.mul scale (dot d (score_tree s) q (fun l => dot n (key_tree s l) (E s) (K^~ l))) in
+  let score s := if S s then raw s else float_head.add (raw s) (SpecFloat.S754_infinity true) in
+  let w s := ex (float_head.sub (score s) (top score)) in
+  let sum (t : tree r) := rounded_dot float_head.add (fun a _ => a) (fun a _ c => float_head.add a c) t w w in
+  [/\ forall s, float_head.raw_score key_tree score_tree E scale q K s = raw s,
+      forall s, float_head.carries value_tree F V s k = dot n (value_tree s k) (F s) (V^~ k),
+      float_head.normaliser ex top key_tree score_tree sum_tree E S scale q K = sum sum_tree &
+      float_head.float_head ex top key_tree value_tree score_tree sum_tree output_tree E F S scale q K V k =
+        float_head.div (dot r (output_tree k) w (fun s => float_head.carries value_tree F V s k)) (sum sum_tree)]).
+
+Check (float_head.float_support_safe :
+  forall (ex : float_head.b64 -> float_head.b64) (r n d dv : nat) (top : ('I_r -> float_head.b64) -> float_head.b64),
+  (forall x y, float_head.same x y -> float_head.same (ex x) (ex y)) ->
+  float_head.is_zero (ex (SpecFloat.S754_infinity true)) -> ex SpecFloat.S754_nan = SpecFloat.S754_nan ->
+  (forall z z', (forall s, float_head.same (z s) (z' s)) -> float_head.same (top z) (top z')) ->
+  forall key_tree value_tree score_tree sum_tree output_tree (E F : 'I_r -> 'I_n -> float_head.b64) (S : pred 'I_r)
+    (scale : float_head.b64) (q : 'I_d -> float_head.b64) (A : pred 'I_n) K K' V V',
+  (forall s j, S s -> ~~ A j -> float_head.is_zero (E s j) /\ float_head.is_zero (F s j)) ->
+  (forall j, A j -> K j =1 K' j) -> (forall j, A j -> V j =1 V' j) ->
+  (forall j k, ~~ A j -> float_head.finite (K j k) /\ float_head.finite (K' j k)) ->
+  (forall j (k : 'I_dv), ~~ A j -> float_head.finite (V j k) /\ float_head.finite (V' j k)) ->
+  (forall s, ~~ S s -> float_head.finite (float_head.raw_score key_tree score_tree E scale q K s) /\
+                       float_head.finite (float_head.raw_score key_tree score_tree E scale q K' s)) ->
+  (forall s k, ~~ S s -> float_head.finite (float_head.carries value_tree F V s k) /\
+                         float_head.finite (float_head.carries value_tree F V' s k)) ->
+  ~~ float_head.is_zero (float_head.normaliser ex top key_tree score_tree sum_tree E S scale q K) ->
+  forall k, float_head.same
+    (float_head.float_head ex top key_tree value_tree score_tree sum_tree output_tree E F S scale q K V k)
+    (float_head.float_head ex top key_tree value_tree score_tree sum_tree output_tree E F S scale q K' V' k)).
+
+Check (float_head.numbers_def :
+  [/\ float_head.one = float_head.power 0, float_head.plus_zero = SpecFloat.S754_zero false,
+      float_head.both = Sum (Product 0) (Product 1), float_head.only = Product 0 &
+      (forall s j, float_head.eye s j = if s == j then float_head.one else float_head.plus_zero) /\
+      (forall k, float_head.power k = SpecFloat.S754_finite false (BinPos.Pos.shiftl_nat BinNums.xH 52)
+         (BinInt.Z.sub (BinInt.Z.of_nat k) (BinInt.Z.of_nat 52))) /\
+      float_head.minus_one =
+        SpecFloat.S754_finite true (BinPos.Pos.shiftl_nat BinNums.xH 52) (BinInt.Z.opp (BinInt.Z.of_nat 52))]).
+
+Check (float_head.hidden_overflow_leaks :
+  forall (ex : float_head.b64 -> float_head.b64) (top : ('I_2 -> float_head.b64) -> float_head.b64),
+  ex SpecFloat.S754_nan = SpecFloat.S754_nan -> ex float_head.plus_zero = float_head.one ->
+  ex (SpecFloat.S754_infinity true) = float_head.plus_zero ->
+  (forall z, z 1 = SpecFloat.S754_infinity true -> top z = z 0) ->
+  let first := pred1 0 : pred 'I_2 in
+  let K (j : 'I_2) (_ : 'I_1) := if j == 0 then float_head.plus_zero else float_head.power 1023 in
+  let V (j : 'I_2) (_ : 'I_1) := if j == 0 then float_head.one else float_head.plus_zero in
+  let run K := float_head.float_head ex top (fun _ _ => float_head.both) (fun _ _ => float_head.both)
+    (fun=> float_head.only) float_head.both (fun=> float_head.both) float_head.eye float_head.eye first float_head.one
+    (fun=> float_head.power 1) K V 0 in
+  [/\ forall s j, first s -> ~~ first j -> float_head.is_zero (float_head.eye s j), forall j k, float_head.finite (K j k),
+      run K = SpecFloat.S754_nan & run (fun _ _ => float_head.plus_zero) = float_head.one]).
+
+Check (float_head.rounding_leaks :
+  forall (R : realFieldType) (ex : float_head.b64 -> float_head.b64) (top : ('I_2 -> float_head.b64) -> float_head.b64),
+  ex float_head.plus_zero = float_head.one ->
+  (forall z, z 0 = float_head.plus_zero -> z 1 = float_head.plus_zero -> top z = float_head.plus_zero) ->
+  let first := pred1 0 : pred 'I_2 in
+  let F (s j : 'I_2) :=
+    if s == 0 then float_head.one else if j == 0 then float_head.plus_zero else float_head.minus_one in
+  let V (x : float_head.b64) (j : 'I_2) (_ : 'I_1) := if j == 0 then float_head.power 2 else x in
+  let run V := float_head.float_head ex top (fun _ _ => float_head.both) (fun _ _ => float_head.both)
+    (fun=> float_head.only) float_head.both (fun=> float_head.both) (fun _ _ => float_head.plus_zero) F predT
+    float_head.one (fun=> float_head.one) (fun _ _ => float_head.plus_zero) V 0 in
+  [/\ exact_criterion (0 : 'M[R]_2) (\matrix_(s, j) if s == 0 then 1 else if j == 0 then 0 else -1) first predT,
+      run (V float_head.plus_zero) = float_head.power 1 & run (V (float_head.power 56)) = float_head.plus_zero]).

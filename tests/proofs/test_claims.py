@@ -25,7 +25,7 @@ from attnproof.symbolic.derivation import Lemma
 from attnproof.symbolic.self_attention import Case
 from sympy import Matrix, Rational
 
-MINE = [f"T{i}" for i in (*range(1, 16), *range(18, 23))]
+MINE = [f"T{i}" for i in (*range(1, 16), *range(18, 23), 24)]
 DERIVED = [pytest.param(n, marks=pytest.mark.claim(n)) for n in [*MINE, "T23"]]  # T23 has no check on arrays
 
 
@@ -62,7 +62,7 @@ def test_checks_on_arrays_hold(name, n):
 
 
 def test_the_register_is_complete_and_in_order():
-    assert list(registry()) == [f"T{i}" for i in range(1, 24)]
+    assert list(registry()) == [f"T{i}" for i in range(1, 25)]
     for claim in registry().values():
         assert claim.title
         assert claim.source
@@ -144,7 +144,7 @@ t12, t13, t14, t15, t18, t19 = map(
     module,
     ("t12_witness", "t13_largest_mask", "t14_freshness", "t15_composition", "t18_two_axes", "t19_leak_size"),
 )
-t20, t21, t22 = map(module, ("t20_self_attention", "t21_no_starvation", "t22_several_heads"))
+t20, t21, t22, t24 = map(module, ("t20_self_attention", "t21_no_starvation", "t22_several_heads", "t24_floats"))
 double = after(lambda x: 2 * x)
 more = after(lambda x: x + 1)
 swapped = after(lambda pair: (pair[1], pair[0]))
@@ -240,6 +240,9 @@ MUTATIONS: list[tuple[str, str, Any, str, Any]] = [
     ("T22", "choices", t22, "choices_sum", after(lambda x: -x)),
     ("T22", "signs", t22, "_WAYS", instead((([1, 0], 1), ([0, 1], 1)))),
     ("T22", "sums", several_heads, "_not_zero", instead(lambda total: False)),
+    ("T24", "same", t24, "same", instead(lambda x, y: x is y)),
+    ("T24", "support", t24, "_random_head", after(lambda head: (head[0] + 1, *head[1:]))),
+    ("T24", "mean", t24, "cancelled_mean", instead(lambda allowed, forbidden: allowed / 2)),
     ("T22", "move", several_heads, "_pair", after(lambda sums: (*sums[:2], *sums[:2]))),
 ]  # fmt: skip
 
