@@ -104,6 +104,29 @@ def other_passes(slots: int, positions: int, rounds: int) -> list[dict[str, Any]
     return rows
 
 
+def sparse(slots: int, positions: int, rounds: int) -> list[dict[str, Any]]:
+    """As many entries as positions, each slot its own stretch, against a sum over all that a sparse array holds."""
+    import scipy.sparse
+
+    stretch = positions // slots
+    places = np.repeat(np.arange(slots), stretch), np.arange(slots * stretch)
+    values = np.random.default_rng(0).standard_normal(slots * stretch)
+    rows = []
+    for kind in ("csr", "coo"):
+        array = getattr(scipy.sparse, f"{kind}_array")((values, places), shape=(slots, positions))
+        held = (array.data, array.indices, array.indptr) if kind == "csr" else (array.data, *array.coords)
+
+        def read(held: tuple[np.ndarray, ...] = held) -> None:
+            for part in held:
+                part.sum()
+
+        seconds = best({"read": read, "call": lambda a=array: ap.check_projection(a, visible="largest")}, rounds)
+        row = {"what": f"sparse, {kind}, {len(values):,} entries", "baseline": "sums of what it holds"}
+        row |= {"baseline_seconds": seconds["read"], "seconds": seconds["call"]}
+        rows.append({**row, "ratio": seconds["call"] / seconds["read"], "promise": 3.0})
+    return rows
+
+
 def one_decision(positions: int) -> ap.Boundary:
     """A single query that may use the first half of the positions."""
     return ap.Boundary.from_times(np.arange(positions), [positions // 2 - 1])
@@ -196,6 +219,7 @@ def main() -> None:
     rows = [
         *scans(arguments.slots, arguments.positions, arguments.rounds),
         *passes,
+        *sparse(64, 10 * arguments.positions, arguments.rounds),
         *exact(),
         imports(arguments.rounds),
     ]

@@ -39,8 +39,9 @@ def check_projection(
     """Whether a head with values F V and keys E K gives every query only what the boundary allows it.
 
     `F`, `E` (None: E = F): (r, n) slots first or (n, r) positions first, as `layout` says ("slots-first",
-    "positions-first"; None only where an array is wider than tall). Any array library, nested lists, Fractions, SymPy;
-    floats are taken exactly. r = 0 is `PROVED` with every query starved, n = 0 is `PROVED` because nothing can be read.
+    "positions-first"; None only where an array is wider than tall). Any array library, sparse or not, nested lists,
+    Fractions, SymPy; floats are taken exactly. r = 0 is `PROVED` with every query starved, n = 0 is `PROVED` because
+    nothing can be read.
 
     `visible`: None (every query sees every slot), a boolean (queries, r) array, True for visible, an additive bias of
     that shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: a `Boundary`, a

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError
 from ...symbolic.ratio import ratio
+from .sparse import Sparse, take_sparse
 
 if TYPE_CHECKING:
     from ...aliases import ArrayLike
@@ -42,9 +43,9 @@ class Entries:
     """A projection, slots first, entry by entry exact.
 
     Attributes: `name` ("F" or "E", for messages); `data`, shape (r, n): a NumPy array of floats, an object array of
-    `Fraction`s, or an array of another library (see `where`); `dtype`, the arithmetic that a head would use: "float16",
-    "bfloat16", "float32" or "float64", or "exact" for integers and fractions; `where`: "host", "device" or "dask";
-    `layout` as it was given or read; `guessed` whether the shape alone decided it.
+    `Fraction`s, a `Sparse`, or an array of another library (see `where`); `dtype`, the arithmetic that a head would
+    use: "float16", "bfloat16", "float32" or "float64", or "exact" for integers and fractions; `where`: "host",
+    "device", "dask" or "sparse"; `layout` as it was given or read; `guessed` whether the shape alone decided it.
     """
 
     name: str
@@ -69,8 +70,17 @@ class Entries:
 
         `slots` and `positions` are slices or ascending integer arrays.
         """
+        if self.where == "sparse":
+            return self._dense(slots, positions)
         data = _taken(_taken(self.data, 0, slots, self.where), 1, positions, self.where)
         return _native(to_host(data))
+
+    def _dense(self, slots: Any, positions: Any) -> np.ndarray:
+        try:
+            return _native(self.data.dense(slots, positions))
+        except MemoryError as error:
+            problem = f"is sparse, fails T10, and T11 would hold {error} at once"
+            raise ArgumentError(self.name, problem, f"pass {self.name}.toarray() where that fits") from None
 
     def fractions(self, slots: Any, positions: Any) -> list[list[Fraction]]:
         """The same rows and columns as `Fraction`s."""
@@ -178,6 +188,8 @@ def _take(array: ArrayLike, name: str) -> tuple[Any, str, str]:
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array, and a masked entry has no value; pass {name}.filled(0) or the like")
     refuse_abstract(array, name)
+    if (sparse := take_sparse(array, name)) is not None:
+        return _take_sparse(*sparse, name)
     if type(array).__module__.partition(".")[0] == "flint" and hasattr(array, "nrows"):
         return _take_nested([list(row) for row in array.tolist()], name)
     if compat.is_torch_array(array):
@@ -208,6 +220,9 @@ def _take(array: ArrayLike, name: str) -> tuple[Any, str, str]:
 def refuse_abstract(array: Any, name: str) -> None:
     """TypeError for what stands for numbers that are not there, and for what is no one array."""
     kind, module = type(array), type(array).__module__
+    if module.startswith("jax.") and hasattr(array, "todense"):  # a sparse array, whose numbers may be traced
+        array = array.data
+        module = type(array).__module__
     if module.partition(".")[0] == "jax" and isinstance(array, _jax_tracer()):
         raise ArgumentTypeError(name, "is traced by JAX and has no values", "check it outside jit, grad and vmap")
     if not module.startswith("torch") or not hasattr(array, "layout"):
@@ -251,9 +266,16 @@ def _take_numpy(array: np.ndarray, name: str) -> tuple[Any, str, str]:
     raise TypeError(f"{name} has dtype {array.dtype}, which is no real number; pass floats, ints or Fractions")
 
 
+def _take_sparse(found: Sparse, label: str, name: str) -> tuple[Any, str, str]:
+    _refuse(name, label)
+    if label.startswith(("int", "uint")):
+        return replace(found, values=found.values.astype(np.float64)), "exact", "sparse"
+    if label not in BITS and not label.startswith("float8"):
+        raise TypeError(f"{name} has dtype {label}, whose sparse entries are not taken; pass {name}.toarray()")
+    return found, _label(label), "sparse"
+
+
 def _take_torch(array: ArrayLike, name: str) -> tuple[Any, str, str]:
-    if str(array.layout) != "torch.strided":
-        raise TypeError(f"{name} has the torch layout {array.layout}; pass {name}.to_dense()")
     if array.device.type == "meta":
         raise TypeError(f"{name} is on the meta device and holds no numbers; pass a tensor with data")
     label = str(array.dtype).removeprefix("torch.")

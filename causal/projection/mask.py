@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import ArgumentTypeError
 from .entries import Entries, like, read, read_pair
 from .support import BLOCK, NEVER, NOTHING, Support, chunks, rank_of, supports
 from .visible import SafeMask, Visible, boundary_of, read_visible, visible_to
@@ -62,6 +63,10 @@ def nearest_safe_projection(
     [[0.5, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     entries = read(F, "F", layout)
+    if entries.where == "sparse":
+        raise ArgumentTypeError(
+            "F", "is sparse, and is checked as such but not cleared", "pass it dense, F.toarray() or so"
+        )
     given = read_visible(visible, entries.shape[0])
     where = boundary_of(given, boundary, entries.shape[1])
     support = supports([entries], where)[0]

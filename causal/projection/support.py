@@ -15,6 +15,7 @@ import numpy as np
 
 from ...libraries import library
 from .entries import Entries, to_host
+from .sparse import Sparse
 
 if TYPE_CHECKING:
     from ..boundary import Boundary
@@ -71,6 +72,9 @@ def _scan_array(data: Any, rank: np.ndarray | None) -> Scan:
     """One array, in whichever way its library reduces best."""
     if isinstance(data, np.ndarray):
         return _scan_objects(data, rank) if data.dtype == object else _scan_numpy(data, rank)
+    if isinstance(data, Sparse):
+        low, high = (ends[:, None] for ends in data.extremes())
+        return Scan(*data.ends(rank, NEVER, NOTHING), low, high, np.array([0, data.shape[1]]))
     return _scan_generic(data, rank)
 
 

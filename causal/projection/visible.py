@@ -143,6 +143,8 @@ class Visible:
             least = self.rule.highest.min() if self.slots else np.iinfo(np.int64).max
             horizon = self.rule.boundary.horizon
             assert horizon is not None
+            if "k" in self.rule.boundary.parameters:  # the horizons ascend
+                return np.arange(np.searchsorted(horizon, least))
             return np.flatnonzero(horizon < least)
         return self._where(lambda queries: ~self.sees(queries).any(axis=1))
 

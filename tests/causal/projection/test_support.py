@@ -367,8 +367,6 @@ def test_what_is_no_projection_gets_one_sentence(array, error, sentence):
 
 def test_torch_arrays_that_hold_no_matrix():
     torch = need("torch")
-    with pytest.raises(TypeError, match=r"F has the torch layout torch.sparse_coo; pass F.to_dense\(\)"):
-        check_projection(torch.eye(3).to_sparse(), layout="slots-first")
     with pytest.raises(TypeError, match="F is on the meta device and holds no numbers"):
         check_projection(torch.empty((2, 3), device="meta"))
     with pytest.raises(TypeError, match="F has dtype bool"):
@@ -377,11 +375,6 @@ def test_torch_arrays_that_hold_no_matrix():
 
 
 def test_what_wraps_an_array_is_unwrapped_or_named():
-    need("scipy")
-    import scipy.sparse
-
-    with pytest.raises(TypeError, match=r"F is of type \w+; pass a 2-D array, for instance F.toarray\(\)"):
-        check_projection(scipy.sparse.eye(2, 3))
     assert check_projection(np.eye(2, 3).view(np.matrix)).status.name == "REFUTED"
     pandas = need("pandas")
     assert check_projection(pandas.DataFrame(np.eye(2, 3))).status.name == "REFUTED"
