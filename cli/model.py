@@ -1,4 +1,4 @@
-"""`attnproof model MODULE:FACTORY`: prove or refute that a PyTorch model is causal."""
+"""`attnproof model MODULE:FACTORY`: prove or refute that a model of PyTorch or JAX is causal."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ PAGES = [
         "pick-a-design",
         "in-ci",
         "prove-a-configuration",
+        "check-a-jax-model",
     )
 ]
 if not DOCS.is_dir():
@@ -33,9 +34,9 @@ def blocks(page, language):
 
 
 def test_python_blocks_run_and_say_what_the_page_says(capsys):
-    for module in ("torch", "pandas", "z3", "cvc5", "transformers"):
+    for module in ("torch", "jax", "pandas", "z3", "cvc5", "transformers"):
         need(module)
-    for page in (*PAGES[:4], PAGES[5]):
+    for page in (*PAGES[:4], *PAGES[5:]):
         names: dict[str, object] = {}
         assert blocks(page, "python"), page
         for block in blocks(page, "python"):

@@ -1,4 +1,4 @@
-"""Is a whole PyTorch model causal? One abstract pass proves it, or a concrete leak refutes it.
+"""Is a whole model, of PyTorch or JAX, causal? One abstract pass proves it, or a concrete leak refutes it.
 
 `check_model` runs the model once with a dependency interval beside every tensor (`trace`). When every output stays
 inside what the boundary allows, that is a proof for all finite inputs; otherwise the model itself is replayed with
@@ -50,14 +50,15 @@ def check_model(
     budget: float | None = None,
     replay: Literal["auto", "never"] = "auto",
 ) -> Verdict:
-    """Prove or refute that no output of a PyTorch model depends on a position that the boundary forbids.
+    """Prove or refute that no output of a model depends on a position that the boundary forbids.
 
-    `model` is an `nn.Module` or any callable over tensors; `inputs` are its positional inputs, a last mapping is passed
-    as keywords. The input `vary` (index or keyword) is the sequence: its `sequence_axis` holds n positions (1, unless
-    said otherwise; it must be named where a layer has `batch_first=False` or no position reads another), and the
-    outputs' `output_axis` (default: the same) holds the queries. Every tensor that the model returns with as many
-    places there is checked, unless `outputs` chooses some by index or key; the others are named. `boundary` is None
-    (prefix), a `Boundary`, a text such as "strict" or "lag:2", or a function of n.
+    `model` is an `nn.Module`, a module of flax or equinox, or any callable over tensors or arrays of JAX; `inputs` are
+    its positional inputs, a last mapping is passed as keywords. The input `vary` (index or keyword) is the sequence:
+    its `sequence_axis` holds n positions (1, unless said otherwise; it must be named where a layer has
+    `batch_first=False` or no position reads another), and the outputs' `output_axis` (default: the same) holds the
+    queries. Every tensor that the model returns with as many places there is checked, unless `outputs` chooses some by
+    index or key; the others are named. `boundary` is None (prefix), a `Boundary`, a text such as "strict" or "lag:2",
+    or a function of n.
 
     `modes` are "eval" and "train" (dropout with a fixed seed). `lengths=(32, 96)` checks several lengths, with
     `make_input(n)` or the given sequence cut or repeated. Parameters count as any numbers by default;
