@@ -17,6 +17,7 @@ from .finding import Said
 from .limits import Limits
 from .search import CUTS, JITTER, QUICK, ROUNDS, Round, Search
 from .setting import ModelError, Setting
+from .trace.ledger import WEAK
 
 if TYPE_CHECKING:
     from .interface import AnyProgram
@@ -120,15 +121,19 @@ class Replays:
         The visible scores must become very negative, hence several draws, also of the parameters (which may be any
         numbers).
         """
-        search = self.search(limit=2, limits=self.question.limits.most(BREAKING_TRIES))
-        found = None
-        with suppress(ModelError):
-            found = next((w for w in self._enlarged(search) if w is not None or search.tried.stopped), None)
+        search, found = self._overcome()
         if found is not None:
             return Replayed(Said(), found)
         early = self.question.limits.reached(search.tried.forwards)
         said = f"no input up to {max(BREAKING_SCALES):g} times as large was found to break the finite mask"
         return Replayed(Said(notes=(f"{said} (stopped by {early})" if early else said,)))
+
+    def _overcome(self) -> tuple[Search, ModelWitness | None]:
+        """A search with larger and larger inputs, and what it found."""
+        search = self.search(limit=2, limits=self.question.limits.most(BREAKING_TRIES))
+        with suppress(ModelError):
+            return search, next((w for w in self._enlarged(search) if w is not None or search.tried.stopped), None)
+        return search, None
 
     def _enlarged(self, search: Search) -> Iterator[ModelWitness | None]:
         """What larger and larger inputs show, with one draw of the parameters after the other."""
@@ -146,7 +151,7 @@ class Replays:
         """Search for a witness: float64 and stored parameters, native kernels, then jittered parameters."""
         started = time.perf_counter()
         search = self.search(attempt.reach.suspects if attempt is not None and attempt.trace.complete else None)
-        witness, rejected = None, []
+        witness, rejected, more = None, [], 0
         for setting, how in self._plan(attempt):
             witness = search.find(setting, how)
             if witness is not None and setting.precision == "native" and not self.confirmed(witness, search):
@@ -154,14 +159,18 @@ class Replays:
                 witness = None
             if witness is not None or search.tried.stopped:
                 break
+        if witness is None and not search.tried.stopped and attempt is not None and _has_weak_mask(attempt):
+            larger, found = self._overcome()
+            witness = found if found is not None and self.confirmed(found, larger) else None
+            more = larger.tried.forwards
         tried, place, took = search.tried, self.question.place, time.perf_counter() - started
         if witness is None:
             evidence = Evidence("replay", None, f"{place}: no leak in {tried.describe()}", took)
             rejected.append(f"replaying found no leak: {tried.describe()}")
         else:
-            detail = f"{place}: the witness replays, found after {tried.forwards} forwards"
+            detail = f"{place}: the witness replays, found after {tried.forwards + more} forwards"
             evidence = Evidence("replay", True, detail, took)
-        return Replayed(Said(evidence=(evidence,), reasons=tuple(rejected), forwards=tried.forwards), witness)
+        return Replayed(Said(evidence=(evidence,), reasons=tuple(rejected), forwards=tried.forwards + more), witness)
 
     def _plan(self, attempt: Attempt | None) -> list[tuple[Setting, Sequence[Round]]]:
         """The settings to search in, the most telling first."""
@@ -178,6 +187,11 @@ class Replays:
         if self.question.program.subject.tied:
             plan.append((replace(fine, alone=True), QUICK))
         return plan
+
+
+def _has_weak_mask(attempt: Attempt) -> bool:
+    """Whether a finite mask was seen that leaves weights, or may: larger inputs overcome it."""
+    return WEAK in attempt.trace.wanted
 
 
 def float64_runs(

@@ -220,6 +220,7 @@ class TorchCall:
         where = np.broadcast_to(align(where, value.dim()), value.shape)
         nonzero = torch.from_numpy(where.copy()).to(value.device) & (value != 0)
         if bool(nonzero.any()):
+            self.ledger.want(WEAK)
             where = where & ~nonzero.cpu().numpy()
         if where.any():
             self.finite_mask(value, constant, alone)

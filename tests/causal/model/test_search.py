@@ -20,3 +20,22 @@ def test_a_jittered_witness_refutes_only_where_stored_values_prove_nothing():
     verdict = ap.check_model(lambda x: x + F.relu(dead(x)).flip(1), x(), parameters="any")
     assert verdict.status.name == "REFUTED"
     assert verdict.witness.setting.jitter > 0
+
+
+class TooWeak(nn.Module):
+    """Attention under a mask of −100, which leaves weights for what is masked."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.q, self.k = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        hidden = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
+        return (self.q(x) @ self.k(x).mT).masked_fill(hidden, -100.0).softmax(-1) @ x
+
+
+def test_a_mask_that_is_too_weak_is_overcome_by_larger_inputs():
+    verdict = ap.check_model(TooWeak(), torch.randn(1, 6, 4, generator=torch.Generator().manual_seed(0)))
+    assert verdict.status.name == "REFUTED", verdict
+    assert verdict.witness.replay()
