@@ -114,6 +114,10 @@ class Run:
         self._tell("below", scores)
         return self.below
 
+    def masked_alike(self, scores: Any, masked: Array, axes: Sequence[int]) -> bool:
+        self._tell("alike", scores)
+        return self.below
+
     def must_be_finite(self, operand: Any) -> None:
         self._tell("finite", operand)
 

@@ -248,6 +248,20 @@ class TorchCall:
         self.finite_mask(result)
         return True
 
+    def masked_alike(self, scores: Operand, masked: Array, axes: Sequence[int]) -> bool:
+        """Whether all scores in `masked` are one number for each row over `axes`, in the concrete run: that of a mask
+        so large that a score adds nothing to it. Records the condition where they are.
+        """
+        if not self.shadows.has_values:
+            return False
+        value = _own(scores).value
+        where = torch.from_numpy(np.array(np.broadcast_to(masked, scores.shape))).to(value.device)
+        least = value.masked_fill(~where, math.inf).amin(tuple(axes), keepdim=True)
+        if not bool(((value == least) | ~where).all()):
+            return False
+        self.finite_mask(value, alone=True)
+        return True
+
     def finite_mask(self, result: torch.Tensor, constant: float | None = None, alone: bool = False) -> None:
         """A large finite number stood in for −∞: records the condition, in the number format of `result`."""
         dtype = str(result.dtype).removeprefix("torch.")

@@ -177,6 +177,8 @@ class Ledger:
             some = f"in every row some visible score exceeds every masked score by more than {margin:g} ({dtype})"
             half = 0.0 if number is None or self.scaled else (-number - margin) / 2
             return f"every score lies within ±{half:.3g}, so that {some}" if half > 0 else some
+        if name in ("aten.topk", "aten.sort"):
+            return f"every masked score is so small beside the mask that their sum is the mask's own number ({dtype})"
         if name == "aten.relu":
             return "every masked value is at most 0"
         if name == "aten.exp":

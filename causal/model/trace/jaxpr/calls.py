@@ -99,6 +99,10 @@ class JaxCall:
         self._finite_mask(None, False)
         return True
 
+    def masked_alike(self, scores: Operand, masked: Array, axes: Sequence[int]) -> bool:
+        """False: no number was computed."""
+        return False
+
     def _finite_mask(self, constant: float | None, alone: bool) -> None:
         self.run.ledger.finite_mask(self.name, str(self.dtypes[0]), constant, alone, tried=False)
 

@@ -15,6 +15,8 @@ def sort(call: Any) -> Any:
     """Joins the axis; values and indices alike."""
     x = call["self"].shadow
     axes = ((call["dim"] if call.has("dim") else 0) % len(x.shape),) if x.shape else ()
+    if axes:
+        x = transfer.ordered(call, call["self"], *axes)
     if isinstance(call.value, (tuple, list)):
         return tuple(reduced(x, axes, tuple(v.shape)) for v in call.value)
     return reduced(x, axes, tuple(call.value.shape))

@@ -69,6 +69,12 @@ class Context(Protocol):
         """
         ...
 
+    def masked_alike(self, scores: Operand, masked: Array, axes: Sequence[int]) -> bool:
+        """Whether in the concrete run all scores in `masked` are one number for each row over `axes`, that of the mask,
+        to which the score adds nothing; records the condition where they are.
+        """
+        ...
+
     def must_be_finite(self, operand: Operand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only."""
         ...

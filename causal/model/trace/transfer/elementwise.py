@@ -250,6 +250,8 @@ def chosen(run: Context, condition: Operand, c: Shadow, x: Shadow, y: Shadow, sh
     kind: Array = np.full((1,) * axes, VARIES, np.uint8)
     both = (align(x.kind, axes) == POSITIVE) & (align(y.kind, axes) == POSITIVE)
     kind = np.where(both, np.uint8(POSITIVE), kind)
+    low = [(s == MASKED) | (s == BIG) | (s == NEGINF) for s in (align(x.kind, axes), align(y.kind, axes))]
+    kind = np.where(low[0] & low[1], np.uint8(MASKED), kind)  # lowered on both sides
     for certain in (ZERO, NEGINF):  # the same on both sides, whatever the condition says
         same = (align(x.kind, axes) == certain) & (align(y.kind, axes) == certain)
         kind = np.where(same, np.uint8(certain), kind)

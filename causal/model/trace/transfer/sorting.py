@@ -4,10 +4,26 @@ any place of it, and depends on all.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ..domain import FIXED, RANK, Array, Shadow, align, join_all, kinds_from
+from ..domain import BIG, FIXED, MASKED, RANK, Array, Shadow, align, join_all, kinds_from, without
 from .elementwise import assemble
+
+if TYPE_CHECKING:
+    from .context import Context, Operand
+
+
+def ordered(run: Context, operand: Operand, axis: int) -> Shadow:
+    """What is sorted, or picked from, along an axis: scores that a large finite mask made all one number are constants,
+    and whether, and in what order, they are taken depends on the visible ones.
+    """
+    x = operand.known()
+    masked = (x.kind == MASKED) | (x.kind == BIG)
+    if not (x.kind == MASKED).any() or not run.finite_masks or not run.masked_alike(operand, masked, (axis,)):
+        return operand.shadow
+    return without(x, x.kind == MASKED, FIXED)
 
 
 def place(element: Shadow, row: Shadow, sorter: Shadow | None, shape: tuple[int, ...]) -> Shadow:

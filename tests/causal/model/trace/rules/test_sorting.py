@@ -6,6 +6,7 @@ from needs import need
 
 torch = need("torch")
 
+import attnproof as ap
 import pytest
 from leaks import never_proved, only_first
 from tensor_probe import check, normal
@@ -55,3 +56,35 @@ def test_a_sorter_is_read():
             x, torch.searchsorted(torch.tensor([0.0, 1.0]), torch.tensor([0.5]), sorter=x[0, 1].argsort()).float()
         )
     )
+
+
+LATER = torch.ones(6, 6, dtype=torch.bool).triu(1)
+LOWEST = torch.finfo(torch.float32).min
+
+
+def selected(x, mask, masked_again):
+    """Attention to the three best keys of each query."""
+    scores = x @ x.mT
+    best = (scores + mask).topk(3, -1).indices
+    left_out = torch.ones_like(scores, dtype=torch.bool).scatter(-1, best, False)
+    return (scores + masked_again.masked_fill(left_out, LOWEST)).softmax(-1) @ x
+
+
+@pytest.mark.parametrize(
+    ("mask", "again", "status"),
+    [
+        (LOWEST, LOWEST, "PROVED_IF"),
+        (-torch.inf, LOWEST, "PROVED_IF"),
+        (-1e4, LOWEST, "UNDECIDED"),  # in order of their scores, where too few are visible; then masked again
+        (LOWEST, 0.0, "REFUTED"),
+        (0.0, LOWEST, "REFUTED"),
+    ],
+)
+def test_a_selection_picks_among_what_is_visible(mask, again, status):
+    torch.manual_seed(0)
+    x = torch.randn(1, 6, 4)
+    masks = [torch.zeros(6, 6).masked_fill(LATER, m) for m in (mask, again)]
+    verdict = ap.check_model(lambda x: selected(x, *masks), x, sequence_axis=1, tries=300)
+    assert verdict.status.name == status
+    if mask == LOWEST == again:
+        assert any("is the mask's own number" in c.text for c in verdict.conditions)
