@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .kinds import original
 from .shadows import PLAIN_TYPES
 from .twins import META, flat, mapped
 
@@ -141,7 +142,7 @@ class Disguise(TorchFunctionMode):
 
     def _type(self, tensor: torch.Tensor, *args: Any, **keywords: Any) -> Any:
         if args or keywords or not tensor.is_meta:
-            return self._called(tensor, *args, **keywords)
+            return self._called(tensor, *map(original, args), **{k: original(v) for k, v in keywords.items()})
         with self.exits.stepping_aside():
             return (
                 torch.empty(0, dtype=tensor.dtype)

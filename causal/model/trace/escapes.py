@@ -51,6 +51,7 @@ STORAGE = [
     "_set_from_file",
     "__setitem__",
     "byteswap",
+    "resize_",
 ]
 # Constructors that take numbers out of 0-d tensors in a list, and index lists, without dispatching a read.
 FROM_LISTS = {"tensor", "as_tensor", "asarray", "new_tensor", "new", "sparse_coo_tensor", "__getitem__", "__setitem__"}

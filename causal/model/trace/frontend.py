@@ -42,6 +42,7 @@ from .disguise import Disguise
 from .escapes import Constructors, eager, watched
 from .exits import Exits
 from .kernels import Kernels, Shapes, warmed
+from .kinds import answered
 from .ledger import Ledger, NoValues, ValueNeeded
 from .routes import settled
 from .rules.attention import KERNELS
@@ -117,6 +118,7 @@ def run(
         stack.enter_context(Constructors(exits))
         if isinstance(kernels, Shapes):
             stack.callback(kernels.twins.put_back)
+            stack.enter_context(answered(exits, ledger, kernels.home, files))
             stack.enter_context(Disguise(exits, kernels))
         tracer = Tracer(ledger, shadows, exits, kernels, policy.rules, flow)
         if numbering is not None:
