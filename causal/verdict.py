@@ -13,6 +13,7 @@ from enum import Enum
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar
 
 from . import report
@@ -74,6 +75,7 @@ class Witness:
     """
 
     kind: ClassVar[str] = ""
+    replays_with: ClassVar[str] = ""  # what `replay` needs of a witness that was read back, in words of the call
     _homes: ClassVar[dict[str, str]] = {
         "projection": ".projection.witness",
         "family": ".design.witness",
@@ -101,6 +103,10 @@ class Witness:
         """A sentence: who changes with whom, and from which value to which."""
         before, after = self.outputs
         return f"output {self.query} changes from {before} to {after} when input {self.position} changes"
+
+    def changes(self) -> list[tuple[str, str, str]]:
+        """What differs between the two inputs, each with both values as text; empty where the record lacks them."""
+        return []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with `kind`."""
@@ -250,6 +256,24 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         return report.html(self)
+
+    def report(self, path: str | Path) -> None:
+        """Write a page of HTML that stands by itself, with the verdict's JSON inside: `from_report` reads it again.
+
+        It shows what was decided, the evidence, the witness and how to replay it, and of the user's data only what the
+        witness and the JSON need. Raises ValueError for an ending other than .html, OSError without the folder.
+        """
+        from .document import write
+        from .page import page
+
+        write(page(self), path)
+
+    @classmethod
+    def from_report(cls, path: str | Path) -> Verdict:
+        """The verdict that lies in a page that `report` wrote; ValueError for a file without one."""
+        from .page import json_in
+
+        return cls.from_json(json_in(path))
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the verdict (matplotlib axes); what is drawn depends on the subject."""

@@ -11,6 +11,7 @@ import os
 import sys
 from enum import StrEnum
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -70,6 +71,11 @@ FormatOption = Annotated[
     Format, typer.Option("--format", parser=choice(Format), metavar="text|json", help="How the result is printed.")
 ]
 
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Write a page for a reviewer here, .html, which stands by itself."),
+]
+
 
 def fail(text: str, code: int = USAGE) -> NoReturn:
     """One sentence on standard error, then exit."""
@@ -88,9 +94,11 @@ def accepted(text: str | None) -> set[str]:
     return found
 
 
-def judge(verdict: Verdict, output: Format, accept: str | None) -> NoReturn:
-    """Print the verdict and leave with its exit code."""
+def judge(verdict: Verdict, output: Format, accept: str | None, page: Path | None = None) -> NoReturn:
+    """Print the verdict, write its page where one is asked for, and leave with its exit code."""
     statuses = accepted(accept)
+    if page is not None:
+        verdict.report(page)
     if output is Format.json:
         print(verdict.to_json(indent=2))
     elif sys.stdout.isatty():

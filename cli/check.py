@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import OPEN, REFUTED, Format, FormatOption, accepted, app, fail, judge
-from .usage import in_options, number, shown
+from . import OPEN, REFUTED, Format, FormatOption, ReportOption, accepted, app, fail, judge
+from .usage import in_options, number, page_file, shown
 
 if TYPE_CHECKING:
     from ..causal.projection.entries import Entries
@@ -46,6 +46,7 @@ def check(
         bool, typer.Option("--kernel", help="Have the Rocq kernel decide it too (small matrices).")
     ] = False,
     output: FormatOption = Format.text,
+    page: ReportOption = None,
     accept: Annotated[
         str | None, typer.Option("--accept", help="Leave with 0 for these too: conditional, undecided or both.")
     ] = None,
@@ -57,6 +58,7 @@ def check(
     from .model import quiet_progress
 
     accepted(accept)
+    page_file(page)
     stored = open_file(file)
     values = stored.array(key, "--key")
     keys = None if keys_from is None else stored.array(keys_from, "--keys-from")
@@ -71,7 +73,7 @@ def check(
         if verdict.evidence[-1].ok is None and bool(verdict):
             print(verdict.to_json(indent=2) if output is Format.json else verdict)
             fail(f"--kernel could not run: {verdict.evidence[-1].detail}", OPEN)
-    judge(verdict, output, accept)
+    judge(verdict, output, accept, page)
 
 
 def _mask(visible: str | None) -> Any:

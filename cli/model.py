@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from . import Format, FormatOption, accepted, app, judge
+from . import Format, FormatOption, ReportOption, accepted, app, judge
 from .modules import called, load, prints_aside
-from .usage import PICTURES, in_options, number, picture, shown, whole
+from .usage import PICTURES, in_options, number, page_file, picture, shown, whole
 
 OPTIONS = {
     "lengths": "--n",
@@ -82,6 +82,7 @@ def model_command(
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the picture here: .png, .svg, .pdf or .html.")] = None,
     output: FormatOption = Format.text,
+    page: ReportOption = None,
     accept: Annotated[str | None, typer.Option(help="conditional, undecided or both: also exit with 0.")] = None,
 ) -> None:
     """Prove by one abstract pass that no output looks ahead, or refute it with a witness that replays."""
@@ -89,6 +90,7 @@ def model_command(
 
     accepted(accept)
     picture(save, (*PICTURES, ".html"))
+    page_file(page)
     with prints_aside():
         lengths = None if n is None else whole_numbers(n)
         if config is None:
@@ -120,7 +122,7 @@ def model_command(
         from ..causal.model.picture import save as write
 
         write(verdict, save)
-    judge(verdict, output, accept)
+    judge(verdict, output, accept, page)
 
 
 def described(text: str, configuration: str, stored: bool) -> tuple[Any, tuple[Any, ...], Callable[[int], Any], int]:

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from . import Format, FormatOption, accepted, app, fail, judge
+from . import Format, FormatOption, ReportOption, accepted, app, fail, judge
 from .dates import polars_with_dates, with_dates
 from .modules import load, prints_aside
-from .usage import first_line, in_options, shown, suggestion, whole
+from .usage import first_line, in_options, page_file, shown, suggestion, whole
 
 OPTIONS = {
     name: f"--{name}"
@@ -82,6 +82,7 @@ def pipeline_command(
         str | None, typer.Option(metavar="DIR", help="Write both inputs and a test that fails to a folder, if refuted.")
     ] = None,
     output: FormatOption = Format.text,
+    page: ReportOption = None,
     accept: Annotated[
         str | None,
         typer.Option(
@@ -95,6 +96,7 @@ def pipeline_command(
     from ..causal.pipeline.witness import PipelineWitness
 
     accepted(accept)
+    page_file(page)
     with prints_aside():
         called = load(function, "FUNCTION", transforms)
         files = _files(function, called, data, table or ())
@@ -122,7 +124,7 @@ def pipeline_command(
     if save_witness is not None and isinstance(verdict.witness, PipelineWitness):
         for path in verdict.witness.save(save_witness, function):
             print(f"attnproof: wrote {path}", file=sys.stderr)
-    judge(verdict, output, None if verdict.details["untold"] else accept)
+    judge(verdict, output, None if verdict.details["untold"] else accept, page)
 
 
 def comma_separated(text: str | None) -> list[str]:
@@ -233,7 +235,7 @@ def read_table(path: Path, said: str, time: str | None, library: str) -> Any:
     except Exception as error:
         why = first_line(error).removeprefix("Error tokenizing data. C error: ")
         fail(f"{said} {shown(path)} cannot be read ({why}); pass a well-formed {path.suffix} file")
-    if time not in table.columns:
+    if time is None or time not in table.columns:
         return table
     if library == "pandas":
         return with_dates(table, time, shown(path))

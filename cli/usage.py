@@ -145,18 +145,27 @@ def magnitudes(arrays: Mapping[str, Any], *products: tuple[str, ...]) -> None:
 # -- places for pictures ----------------------------------------------------------------------------------------------
 
 
+def page_file(path: Path | None) -> None:
+    """Refuse, before any work, a `--report` that could not be written: ValueError in one sentence."""
+    if path is not None and path.suffix.lower() != ".html":
+        raise ValueError(f"--report {shown(path)} has no page's ending; use .html")
+    _writable(path, "--report")
+
+
 def picture(path: Path | None, endings: tuple[str, ...] = PICTURES) -> None:
     """Refuse, before any work, a `--save` that could not be written: ValueError in one sentence."""
-    if path is None:
-        return
-    if path.suffix.lower() not in endings:
+    if path is not None and path.suffix.lower() not in endings:
         raise ValueError(
             f"--save {shown(path)} has no picture's ending; use {', '.join(endings[:-1])} or {endings[-1]}"
         )
-    if os.path.isdir(path):
-        raise ValueError(f"--save {shown(path)} is a folder; name a file in it")
-    if not os.path.isdir(path.parent):
-        raise ValueError(f"--save {shown(path)} lies in a folder that does not exist; create {path.parent} first")
+    _writable(path, "--save")
+
+
+def _writable(path: Path | None, option: str) -> None:
+    if path is not None and os.path.isdir(path):
+        raise ValueError(f"{option} {shown(path)} is a folder; name a file in it")
+    if path is not None and not os.path.isdir(path.parent):
+        raise ValueError(f"{option} {shown(path)} lies in a folder that does not exist; create {path.parent} first")
 
 
 # -- errors of the command line ---------------------------------------------------------------------------------------

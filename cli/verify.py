@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import OPEN, PROVED, REFUTED, Format, FormatOption, accepted, app, fail
+from . import OPEN, PROVED, REFUTED, Format, FormatOption, ReportOption, accepted, app, fail
 from .layout import console
-from .usage import shown, suggestion, whole
+from .usage import page_file, shown, suggestion, whole
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -36,6 +36,7 @@ def verify(
         int | None, typer.Option("--n", parser=whole(1), metavar="N", help="Positions in these checks.")
     ] = None,
     output: FormatOption = Format.text,
+    page: ReportOption = None,
     accept: Annotated[
         str | None, typer.Option(help="undecided: leave with 0 although something is incomplete or was not run.")
     ] = None,
@@ -47,8 +48,14 @@ def verify(
     named = {claim.id: claim for claim in map(claim_named, claims or ())}  # one that is named twice counts once
     chosen = list(named.values()) or list(registry().values())
     statuses = accepted(accept)
+    page_file(page)
     scale = None if backend is None and device is None and n is None else scale_on(backend or "numpy", device, n)
     rows = _run_all([c.id for c in chosen], digits=precision, kernel=kernel, scale=scale)
+    if page is not None:
+        from ..causal.document import write
+        from ..proofs.page import page as page_of
+
+        write(page_of(rows), page)
     if output is Format.json:
         print(json.dumps(as_json(rows), indent=2, ensure_ascii=False))
     else:

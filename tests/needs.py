@@ -37,6 +37,14 @@ def need_rocq() -> str:
     return path or ""
 
 
+def need_chromium() -> str:
+    """The path of Chromium, or a skip (a failure when ATTNPROOF_REQUIRE names chromium)."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        _missing("chromium", "no chromium on the PATH; install chromium")
+    return path or ""
+
+
 def need_cuda(module: ModuleType) -> None:
     """A skip unless torch sees a CUDA device (a failure when ATTNPROOF_REQUIRE names cuda)."""
     if not module.cuda.is_available():

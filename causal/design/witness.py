@@ -43,6 +43,10 @@ class FamilyWitness(Witness):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def changes(self) -> list[tuple[str, str, str]]:
+        """Those of the projection's witness."""
+        return [] if self.projection is None else self.projection.changes()
+
     def replay(self) -> bool:
         """A leak: the projection's witness replays. A gap: the slot named does not show the position to the query."""
         if self.projection is not None:

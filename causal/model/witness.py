@@ -35,6 +35,7 @@ class ModelWitness(Witness):
     """
 
     kind: ClassVar[str] = "model"
+    replays_with: ClassVar[str] = "model"
 
     query: int
     position: int
@@ -73,6 +74,11 @@ class ModelWitness(Witness):
             f"{which} {self.query} changes {_from_to(before, after)} when {who}"
             f" (rounding moves it by {self.rounding:.1g}{f'; {how}' if how else ''})"
         )
+
+    def changes(self) -> list[tuple[str, str, str]]:
+        """The positions of the input that differ, with their first features."""
+        both = [np.moveaxis(np.asarray(x), self.sequence_axis, 0) for x in self.inputs]
+        return [(f"input {p}", _few(both[0][p]), _few(both[1][p])) for p in self.positions]
 
     def replay(self, model: Callable[..., Any] | None = None, *inputs: Any) -> bool:
         """Run the model on both inputs again; true iff the query's outputs differ again, beyond rounding.
@@ -237,3 +243,9 @@ def _decoded(value: Any, library: str) -> Any:
             "pass the inputs: witness.replay(model, *inputs)"
         )
     return value
+
+
+def _few(values: np.ndarray, most: int = 4) -> str:
+    flat = values.reshape(-1)
+    shown = ", ".join(f"{v:.6g}" for v in flat[:most].tolist())
+    return f"{shown} and {flat.size - most} more" if flat.size > most else shown

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...libraries import library
 from .frames import library_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TEST = '''"""Made by attnproof: fails while {where} looks ahead as the witness beside it shows."""
 
@@ -59,7 +62,11 @@ def save_witness(witness: Any, folder: str | Path, function: str | None = None) 
     for name, before, after in zip(names, *map(tables.listed, witness.inputs), strict=True):
         files += [_write(before, folder / name), _write(after, folder / name.replace("witness", "changed", 1))]
     difference = folder / "difference.csv"
-    difference.write_text("table,row,column,before,after\n" + "\n".join(_differences(witness)) + "\n", encoding="utf-8")
+    lines = [
+        f'{table},{row},"{column}","{before}","{after}"' if column else f"{table},{row},,{before},{after}"
+        for table, row, column, before, after in differences(witness)
+    ]
+    difference.write_text("\n".join(["table,row,column,before,after", *lines]) + "\n", encoding="utf-8")
     record = folder / "witness.json"
     record.write_text(json.dumps(witness.to_dict(), indent=2), encoding="utf-8")
     test = folder / "test_no_lookahead.py"
@@ -82,22 +89,22 @@ def _write(table: Any, stem: Path) -> Path:
     return path
 
 
-def _differences(witness: Any) -> list[str]:
-    """A line for every entry that was changed; for every row that was taken away one."""
+def differences(witness: Any) -> Iterator[tuple[str, int, str, str, str]]:
+    """Table, row, column and both values of every entry that was changed; no column for a row that was taken away."""
     assert witness.runner is not None
-    tables, found = witness.runner.tables, []
+    tables = witness.runner.tables
     for name, source, before, after in zip(
         tables.names, tables.sources, *map(tables.listed, witness.inputs), strict=True
     ):
         if len(before) != len(after):
             clock = tables.clocks[tables.names.index(name)]
-            found += [f"{name},{row},,row,no row" for row in np.flatnonzero(~clock.kept(witness.cut)).tolist()]
+            yield from ((name, row, "", "row", "no row") for row in np.flatnonzero(~clock.kept(witness.cut)).tolist())
             continue
         for number, column in enumerate(source.names):
             x, y = (_entries(table, column, number) for table in (before, after))
-            changed = [row for row, (a, b) in enumerate(zip(x, y, strict=True)) if a != b and not (a != a and b != b)]
-            found += [f'{name},{row},"{column}","{x[row]}","{y[row]}"' for row in changed]
-    return found
+            for row, (a, b) in enumerate(zip(x, y, strict=True)):
+                if a != b and not (a != a and b != b):
+                    yield name, row, str(column), str(a), str(b)
 
 
 def _entries(table: Any, name: str, number: int) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from .hits import Hit
 
+MOST_CHANGES = 100  # told of the entries that a replay replaced
+
 
 class PipelineWitness(Witness):
     """A settled output that changes with later input: the cut, how the later rows were changed, and both values.
@@ -31,6 +34,7 @@ class PipelineWitness(Witness):
     """
 
     kind: ClassVar[str] = "pipeline"
+    replays_with: ClassVar[str] = "function, data"
 
     def __init__(self, record: Mapping[str, Any], runner: Runner | None = None) -> None:
         self.record, self.runner = dict(record), runner
@@ -52,6 +56,18 @@ class PipelineWitness(Witness):
         if self.runner is None:
             return None, None
         return self.runner.tables.copies(), self.runner.modified(Replay(self.cut, self.how, self.table))
+
+    def changes(self) -> list[tuple[str, str, str]]:
+        """The first entries that were replaced, or rows that were taken away; empty when read back from JSON."""
+        if self.runner is None:
+            return []
+        from .saved import differences
+
+        several = len(self.runner.tables.names) > 1
+        return [
+            (f"{f'table {table}, ' if several else ''}row {row}{f', column {column}' if column else ''}", before, after)
+            for table, row, column, before, after in islice(differences(self), MOST_CHANGES)
+        ]
 
     def replay(self, function: Any = None, data: Any = None) -> bool:
         """Call the function twice on both inputs; true iff it agrees with itself and a settled row differs each time.

@@ -45,6 +45,18 @@ def panels(verdict: Verdict) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
     return values, keys, sees, reaches
 
 
+def cells(verdict: Verdict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """0 allowed, 1 forbidden, 2 allowed and reached, 3 forbidden and reached, with the queries and the positions.
+
+    Raises ValueError for a verdict that keeps no pattern, or no boundary.
+    """
+    if verdict.boundary is None:
+        raise ValueError("the verdict has no boundary, so that there is nothing to draw; print it instead")
+    reaches = panels(verdict)[3]
+    codes = ~verdict.boundary.to_array() + 2 * reaches
+    return codes, np.arange(codes.shape[0]), np.arange(codes.shape[1])
+
+
 def _from_runs(rows: Any, count: int, width: int) -> np.ndarray:
     table = np.zeros((count, width), bool)
     for s, runs in enumerate(rows):

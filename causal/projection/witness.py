@@ -128,6 +128,12 @@ class ProjectionWitness(Witness):
 
         return head(self.arithmetic, self.E, self.F, self.inputs[side], self.bias, len(self.slots))
 
+    def changes(self) -> list[tuple[str, str, str]]:
+        """The score and the value of the position that differs."""
+        j, told = self.position, {"score of key": self.keys, "value": self.values}
+        pairs = [(f"{name} {j}", of[j]) for name, of in told.items() if j in of]
+        return [(where, str(before), str(after)) for where, (before, after) in pairs if before != after]
+
     def replay(self, bits: int = 64) -> bool:
         """Recompute both outputs from the matrices stored here; true iff the inputs differ at `position` only and the
         outputs differ, exactly and as disjoint balls (precision doubles from `bits`), or as floats of `arithmetic`.
