@@ -18,7 +18,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,10 @@ def changes(node: ast.AST) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{node.func.id} without its last operand", {"args": node.args[:-1]}
 
 
-def mutants() -> list[tuple[Path, int, str, str]]:
+def mutants(paths: Iterable[Path]) -> list[tuple[Path, int, str, str]]:
     """File, line, what is changed, and the text of the whole file with it."""
     found = []
-    for path in sorted(RULES.glob("*.py")):
+    for path in sorted(paths):
         tree = ast.parse(path.read_text())
         for k, node in enumerate(ast.walk(tree)):
             for words, fields in changes(node):
@@ -113,7 +113,7 @@ def main() -> int:
     import torch
 
     torch.set_num_threads(1)
-    every = mutants()
+    every = mutants(RULES.glob("*.py"))
     chosen = random.Random(options.seed).sample(every, min(options.mutants, len(every)))
     context = multiprocessing.get_context("fork")
     started, alive = time.perf_counter(), []

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from .layout import console
-from .usage import choice, sentence, shown
+from .usage import choice, comma_separated, sentence, shown
 
 if TYPE_CHECKING:
     from ..causal.verdict import Verdict
@@ -85,12 +85,12 @@ def fail(text: str, code: int = USAGE) -> NoReturn:
 
 def accepted(text: str | None) -> set[str]:
     """The statuses that `--accept conditional,undecided` names, beside PROVED."""
-    words = {"conditional": "PROVED_IF", "undecided": "UNDECIDED"}
+    known = {"conditional": "PROVED_IF", "undecided": "UNDECIDED"}
     found = {"PROVED"}
-    for word in filter(None, (w.strip() for w in (text or "").split(","))):
-        if word not in words:
+    for word in comma_separated(text):
+        if word not in known:
             fail(f"--accept {shown(word)} is unknown; use conditional, undecided or both with a comma")
-        found.add(words[word])
+        found.add(known[word])
     return found
 
 

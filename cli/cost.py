@@ -12,7 +12,7 @@ import typer
 
 from . import Format, FormatOption, app, fail
 from .layout import console, room, show_table, slim
-from .usage import picture, shown, whole
+from .usage import picture, shown, whole, whole_list
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,16 +20,11 @@ if TYPE_CHECKING:
 
 def sizes(text: str, name: str) -> list[int]:
     """Whole numbers from "512,1024" or a doubling sweep "512:8192"."""
-    try:
-        if ":" in text:
-            first, last = (int(part) for part in text.split(":"))
-            found = []
-            while 0 < first <= last:
-                found.append(first)
-                first *= 2
-        else:
-            found = [int(part) for part in text.split(",")]
-    except ValueError:
+    found = whole_list(text.replace(":", ",", 1))
+    if found is not None and ":" in text:
+        first, last = found if len(found) == 2 else (0, 0)
+        found = [first << k for k in range(max(0, last // first).bit_length())] if first > 0 else []
+    if found is None:
         fail(f"--{name} {shown(text)} is no list of sizes; write 512,1024 or the doubling sweep 512:8192")
     if not found or min(found) < 1:
         fail(f"--{name} {shown(text)} holds no size of at least 1; write 512,1024 or the doubling sweep 512:8192")

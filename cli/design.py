@@ -12,7 +12,7 @@ import typer
 
 from . import PROVED, REFUTED, Format, FormatOption, accepted, app, fail, judge
 from .layout import hanging
-from .usage import in_options, picture, shown, whole
+from .usage import in_options, picture, shown, whole, whole_list
 
 if TYPE_CHECKING:
     from ..causal.design.design import Design
@@ -75,9 +75,8 @@ def show_design(
     picture(save)
     if save is not None and n > MOST_DRAWN:
         fail(f"--n {n} is too large for a picture; pass at most {MOST_DRAWN}, or leave out --save")
-    try:
-        sizes = None if lengths is None else [int(length) for length in lengths.split(",")]
-    except ValueError:
+    sizes = None if lengths is None else whole_list(lengths)
+    if lengths is not None and sizes is None:
         fail(f"--lengths {shown(lengths)} is not a list of lengths; write whole numbers with commas, such as 5,7,4")
     if sizes is not None and (sum(sizes) != n or min(sizes) < 1):
         fail(

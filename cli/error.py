@@ -13,7 +13,7 @@ import typer
 
 from . import Format, FormatOption, app, fail
 from .layout import console, show_table, slim
-from .usage import magnitudes, shown, whole
+from .usage import magnitudes, shown, whole, whole_list
 
 if TYPE_CHECKING:
     from ..numeric.compression import Compression
@@ -53,9 +53,8 @@ def error(
 
 def sizes_of(text: str) -> list[int]:
     """Slots from "16,32"."""
-    try:
-        found = [int(part) for part in text.split(",")]
-    except ValueError:
+    found = whole_list(text)
+    if found is None:
         fail(f"--r {shown(text)} is no list of slots; write 16,32,64")
     if min(found) < 1:
         fail(f"--r {shown(text)} holds a number below 1; write 16,32,64")

@@ -12,7 +12,7 @@ import typer
 
 from . import Format, FormatOption, ReportOption, accepted, app, judge
 from .modules import called, load, prints_aside
-from .usage import PICTURES, in_options, number, page_file, picture, shown, whole
+from .usage import PICTURES, comma_separated, in_options, number, page_file, picture, shown, whole, whole_list
 
 OPTIONS = {
     "lengths": "--n",
@@ -109,7 +109,7 @@ def model_command(
                 output_axis=output_axis,
                 outputs=None if not outputs else [index_or_key(text) for text in outputs],
                 boundary=None if boundary == "prefix" else boundary,
-                modes=[m.strip() for m in mode.split(",") if m.strip()],
+                modes=comma_separated(mode),
                 lengths=lengths,
                 make_input=make_input,
                 vary=index_or_key(vary),
@@ -162,10 +162,10 @@ def index_or_key(text: str) -> int | str:
 
 def whole_numbers(text: str) -> list[int]:
     """'64,128' as numbers."""
-    words = [word.strip() for word in text.split(",")]
-    if not all(word.isdecimal() and int(word) > 0 for word in words):
+    found = whole_list(text)
+    if found is None or min(found) < 1:
         raise ValueError(f"--n {shown(text)} is not a list of lengths of at least 1; write it like 64 or 64,128")
-    return [int(word) for word in words]
+    return found
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import typer
 from . import Format, FormatOption, ReportOption, accepted, app, fail, judge
 from .dates import polars_with_dates, with_dates
 from .modules import load, prints_aside
-from .usage import first_line, in_options, page_file, shown, suggestion, whole
+from .usage import comma_separated, first_line, in_options, page_file, shown, suggestion, whole
 
 OPTIONS = {
     name: f"--{name}"
@@ -125,11 +125,6 @@ def pipeline_command(
         for path in verdict.witness.save(save_witness, function):
             print(f"attnproof: wrote {path}", file=sys.stderr)
     judge(verdict, output, None if verdict.details["untold"] else accept, page)
-
-
-def comma_separated(text: str | None) -> list[str]:
-    """The names in a list with commas."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def transforms(found: Any) -> bool:

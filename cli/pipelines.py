@@ -17,8 +17,8 @@ import typer
 
 from . import OPEN, PROVED, REFUTED, USAGE, accepted, app, fail
 from .modules import load_module, prints_aside
-from .pipeline import OPTIONS, comma_separated, cuts_of, read_table
-from .usage import choice, in_options, shown, whole
+from .pipeline import OPTIONS, cuts_of, read_table
+from .usage import choice, comma_separated, in_options, shown, whole
 
 if TYPE_CHECKING:
     from ..causal.pipeline.survey import Surveyed

@@ -85,6 +85,25 @@ def whole(least: int | None = None, most: int | None = None) -> Callable[[Any], 
     return read
 
 
+def comma_separated(text: str | None) -> list[str]:
+    """What stands between the commas of an option, without blanks.
+
+    >>> comma_separated("a, b,,")
+    ['a', 'b']
+    """
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def whole_list(text: str) -> list[int] | None:
+    """Whole numbers with commas between them; None where something else stands there, or nothing.
+
+    >>> whole_list("64, 128"), whole_list("64,"), whole_list("1_0")
+    ([64, 128], None, None)
+    """
+    parts = [part.strip() for part in text.split(",")]
+    return [int(part) for part in parts] if all(part.removeprefix("-").isdecimal() for part in parts) else None
+
+
 def number(text: Any) -> float:
     """A number that is at least 0, for `typer.Option(parser=…)`."""
     try:
