@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
-from .domain import Shadow
+from .domain import ZERO, Shadow
 from .pytree import leaves
 from .registry import names
 from .shadows import geometry_of
@@ -176,7 +176,10 @@ class About:
         numbers = self.call.shadows.numbers(value) if operand.shadow.is_fixed else None
         if numbers is None or not bool((numbers == numbers.narrow(axis, 0, 1)).all()):
             return False
-        self.call.values_used(operand)
+        if (operand.shadow.kind == ZERO).all():  # which asks for no more than that they stay zero
+            self.frames.ledger.zeros_of(operand.memory)
+        else:
+            self.call.values_used(operand)
         return True
 
     def together(self, axes: Mapping[int, int], axis: int) -> Note:
