@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def run(
     files = _files(subject.model, modules)
     started = time.perf_counter()
     with ExitStack() as stack:
-        stack.enter_context(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH))
+        stack.enter_context(through_math())
         stack.enter_context(torch.no_grad())
         stack.enter_context(uncached())
         stack.enter_context(eager())
@@ -158,6 +159,17 @@ def run(
         numbers=numbers,
         result=None if values else value,
     )
+
+
+@contextmanager
+def through_math() -> Iterator[None]:
+    """Attention takes its math path; a program that asks which kernels may be used is told what was so before."""
+    were = {name: asked() for name in ENABLED if (asked := getattr(torch.backends.cuda, name, None)) is not None}
+    with ExitStack() as stack:
+        for name, was in were.items():
+            stack.enter_context(patch.object(torch.backends.cuda, name, lambda was=was: was))
+        stack.enter_context(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH))
+        yield
 
 
 def traced(
@@ -298,6 +310,7 @@ def _real(tensor: torch.Tensor) -> bool:
 
 
 ASKED = "a run with values was asked for"
+ENABLED = ("flash_sdp_enabled", "mem_efficient_sdp_enabled", "math_sdp_enabled", "cudnn_sdp_enabled")
 FUSED = {"aten._native_multi_head_attention", "aten._transformer_encoder_layer_fwd"}
 
 

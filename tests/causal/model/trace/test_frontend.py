@@ -339,3 +339,12 @@ def test_no_chain_where_nothing_leaks():
         lambda x: x * 2, (X,), output=0, output_axis=0, position=2, forbidden=forbidden, sequence_axis=0
     )
     assert chain.entry is None
+
+
+@pytest.mark.parametrize("asked", ["flash_sdp_enabled", "mem_efficient_sdp_enabled", "math_sdp_enabled"])
+def test_a_program_that_asks_for_the_kernels_of_attention_is_told_what_is_so_without_the_trace(asked):
+    was = getattr(torch.backends.cuda, asked)()
+    run = trace.run(
+        lambda x: x.cumsum(0) if getattr(torch.backends.cuda, asked)() == was else x.flip(0), (X,), sequence_axis=0
+    )
+    assert latest(run) == list(range(6))
