@@ -1,4 +1,4 @@
-"""One module per claim T1…T19: statement, derivation, numeric check; rocq/ holds the kernel-checked proofs.
+"""One module per claim T1…T26: statement, derivation, numeric check; rocq/ holds the kernel-checked proofs.
 
 >>> from attnproof.proofs import check_claim, claim_by_id
 >>> print(claim_by_id("T1").derive().check())

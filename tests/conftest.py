@@ -23,9 +23,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     wanted = {c.upper() for c in config.getoption("--claim")}
     if not wanted:
         return
-    known = {f"T{i}" for i in range(1, 25)}
+    known = {f"T{i}" for i in range(1, 27)}
     if not wanted <= known:
-        raise pytest.UsageError(f"--claim {', '.join(sorted(wanted - known))} is unknown; the claims are T1 … T24")
+        raise pytest.UsageError(f"--claim {', '.join(sorted(wanted - known))} is unknown; the claims are T1 … T26")
     chosen = [i for i in items if wanted & {c for mark in i.iter_markers("claim") for c in mark.args}]
     config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
     items[:] = chosen

@@ -446,13 +446,13 @@ Check (two_axes.order_irrelevant_iff :
   E *m (X *m W + ones n *m b) = (E *m X) *m W + ones r *m b <->
   b = 0 \/ forall s, \sum_j E s j = 1).
 
-(* ==================== Causality and the verified checker (T10–T17, T19–T23) ==================== *)
+(* ==================== Causality and the verified checker (T10–T17, T19–T26) ==================== *)
 
 From Coq Require SpecFloat.
 From AttnProof Require independence causal_head support exact biases rationals checker.
 From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals
   affine_independence self_attention several_heads shared_values no_starvation families pipelines float_head
-  transfer transfer_sound.
+  transfer transfer_sound frames every_length.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
 Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, Product, Sum, Fused, rounded_dot).
@@ -1384,3 +1384,52 @@ Check (float_head.rounding_leaks :
     float_head.one (fun=> float_head.one) (fun _ _ => float_head.plus_zero) V 0 in
   [/\ exact_criterion (0 : 'M[R]_2) (\matrix_(s, j) if s == 0 then 1 else if j == 0 then 0 else -1) first predT,
       run (V float_head.plus_zero) = float_head.power 1 & run (V (float_head.power 56)) = float_head.plus_zero]).
+
+(** * T25. Frames of reference *)
+
+Check (frames.rowwise_frame :
+  forall (n : nat) (X Y : Type) (pi back pi' back' : 'I_n -> 'I_n) (f : X -> Y) (x x' : 'I_n -> X) i,
+  cancel back pi -> cancel back' pi' -> x i = x' i ->
+  f (x (pi (back i))) = f (x i) /\ f (x (pi (back i))) = f (x' (pi' (back' i)))).
+
+Check (frames.grouped_frame :
+  forall (R : ringType) (n a b : nat) (G : Type) (key : 'rV[R]_a -> G) (weight : G -> 'M[R]_(a, b))
+    (pi back pi' back' : 'I_n -> 'I_n) (X X' : 'M[R]_(n, a)) i,
+  cancel back pi -> cancel back' pi' -> row i X = row i X' ->
+  let moved pi X j := row (pi j) X *m weight (key (row (pi j) X)) in
+  moved pi X (back i) = row i X *m weight (key (row i X)) /\ moved pi X (back i) = moved pi' X' (back' i)).
+
+Check (frames.scattered_frame :
+  forall (R : ringType) (n b : nat) (pi pi' : 'I_n -> 'I_n) (T : eqType) (target : 'I_n -> T) (x x' : 'I_n -> 'rV[R]_b)
+    (t : T),
+  injective pi -> injective pi' -> (forall j, target j = t -> x j = x' j) ->
+  let added pi x := \sum_(j | target (pi j) == t) x (pi j) in
+  added pi x = \sum_(j | target j == t) x j /\ added pi x = added pi' x').
+
+(** * T26. Every length *)
+
+(** Programs, rules and relations are those of T23; `program n` is the graph at length n. *)
+Check (every_length.every_length_causal :
+  forall (R : realFieldType) (program : nat -> seq (transfer_sound.node (option R))) (out : nat -> nat -> nat) (n0 : nat),
+  let at_rank i := transfer.Shadow (BinInt.Z.of_nat i) (BinInt.Z.of_nat i) transfer.Varies in
+  let shadows n := transfer_sound.abstract [seq at_rank i | i <- iota 0 n] (program n) in
+  (forall n, (n0 <= n)%N -> transfer_sound.in_order n (program n)) ->
+  (forall n t, (n0 <= n)%N -> (t < n)%N -> forall nd, List.In nd (program n) -> forall ss us vs,
+     rels (fun d => BinInt.Z.lt (BinInt.Z.of_nat t) d) ss us vs ->
+     holds (fun d => BinInt.Z.lt (BinInt.Z.of_nat t) d) (transfer_sound.rule nd ss) (transfer_sound.compute nd us)
+       (transfer_sound.compute nd vs)) ->
+  (forall n t, (n0 <= n)%N -> (t < n)%N ->
+     (out n t < size (shadows n))%N /\
+     BinInt.Z.le (transfer.hi (nth nothing (shadows n) (out n t))) (BinInt.Z.of_nat t)) ->
+  forall n t (xs ys : seq (option R)), (n0 <= n)%N -> (t < n)%N -> size xs = n -> size ys = n ->
+  all isSome xs -> all isSome ys -> (forall i, (i <= t)%N -> nth None xs i = nth None ys i) ->
+  nth None (transfer_sound.run None xs (program n)) (out n t) =
+  nth None (transfer_sound.run None ys (program n)) (out n t)).
+
+Check (every_length.starved_row_attends :
+  forall (R : realFieldType) (e : R -> R) (n : nat) (z v : 'I_n -> R) (c : R), exponential e ->
+  let mean z := (\sum_j e (z j) * v j) / \sum_j e (z j) in mean (fun j => z j + c) = mean z).
+
+Check (every_length.wrapped_index_leaks :
+  forall (n : nat) (t : 'I_n.+1), let wrapped : 'I_n.+1 := inord ((t + n) %% n.+1) in
+  (wrapped <= t)%N = ((0 < t)%N || (n == 0)%N)).

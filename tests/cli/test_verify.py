@@ -104,8 +104,8 @@ def test_a_failed_claim_says_what_is_left_over_and_leaves_with_1(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("verify", "T33"), "claim 'T33' is unknown; did you mean T3? The claims are T1 to T24"),
-        (("explain", "nonsense"), "claim 'nonsense' is unknown; the claims are T1 to T24"),
+        (("verify", "T33"), "claim 'T33' is unknown; did you mean T3? The claims are T1 to T26"),
+        (("explain", "nonsense"), "claim 'nonsense' is unknown; the claims are T1 to T26"),
         (("verify", "T1", "--precision", "0"), "--precision 0 is too small; pass a whole number of at least 1"),
         (("verify", "T1", "--precision", "9999"), "--precision 9999 is too large; pass a whole number of at most 4000"),
         (("verify", "T1", "--backend", "abacus"), "--backend 'abacus' is unknown; use numpy, torch, jax, cupy, dask"),

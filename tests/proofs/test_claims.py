@@ -26,7 +26,8 @@ from attnproof.symbolic.self_attention import Case
 from sympy import Matrix, Rational
 
 MINE = [f"T{i}" for i in (*range(1, 16), *range(18, 23), 24)]
-DERIVED = [pytest.param(n, marks=pytest.mark.claim(n)) for n in [*MINE, "T23"]]  # T23 has no check on arrays
+OFF_ARRAYS = ["T23", "T25", "T26"]  # claims without a check on arrays
+DERIVED = [pytest.param(n, marks=pytest.mark.claim(n)) for n in [*MINE, *OFF_ARRAYS]]
 
 
 def by_claim(values):
@@ -35,7 +36,7 @@ def by_claim(values):
 
 @pytest.fixture(scope="module")
 def rows():
-    return {name: check_claim(name, digits=20) for name in [*MINE, "T23"]}
+    return {name: check_claim(name, digits=20) for name in [*MINE, *OFF_ARRAYS]}
 
 
 @pytest.mark.parametrize("name", DERIVED)
@@ -62,7 +63,7 @@ def test_checks_on_arrays_hold(name, n):
 
 
 def test_the_register_is_complete_and_in_order():
-    assert list(registry()) == [f"T{i}" for i in range(1, 25)]
+    assert list(registry()) == [f"T{i}" for i in range(1, 27)]
     for claim in registry().values():
         assert claim.title
         assert claim.source
@@ -145,6 +146,7 @@ t12, t13, t14, t15, t18, t19 = map(
     ("t12_witness", "t13_largest_mask", "t14_freshness", "t15_composition", "t18_two_axes", "t19_leak_size"),
 )
 t20, t21, t22, t24 = map(module, ("t20_self_attention", "t21_no_starvation", "t22_several_heads", "t24_floats"))
+t25, t26 = map(module, ("t25_frames", "t26_every_length"))
 double = after(lambda x: 2 * x)
 more = after(lambda x: x + 1)
 swapped = after(lambda pair: (pair[1], pair[0]))
@@ -243,6 +245,10 @@ MUTATIONS: list[tuple[str, str, Any, str, Any]] = [
     ("T24", "same", t24, "same", instead(lambda x, y: x is y)),
     ("T24", "support", t24, "_random_head", after(lambda head: (head[0] + 1, *head[1:]))),
     ("T24", "mean", t24, "cancelled_mean", instead(lambda allowed, forbidden: allowed / 2)),
+    ("T25", "frame", t25, "framed", after(sorted)),
+    ("T25", "room", t25, "with_capacity", instead(lambda order, rows, room: [0] * len(rows))),
+    ("T26", "window", t26, "reads", instead(lambda t, n: [t])),
+    ("T26", "guard", t26, "window", instead(lambda rows, guarded: list(rows))),
     ("T22", "move", several_heads, "_pair", after(lambda sums: (*sums[:2], *sums[:2]))),
 ]  # fmt: skip
 
