@@ -9,14 +9,24 @@ import numpy as np
 from .document import safe
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..aliases import Array
 
 MOST = 96  # rows and columns that are drawn; longer sequences are thinned out
-KINDS = (  # by code: what it says, its fill, and whether it is hatched, so that it is told without colour as well
-    ("allowed, not read", "#ffffff", False),
-    ("forbidden, not read", "#d8dbe0", False),
-    ("allowed, read", "#3b6ea8", False),
-    ("forbidden, read or not excluded", "#b31d28", True),
+LOOKS = (("#ffffff", False), ("#d8dbe0", False), ("#3b6ea8", False), ("#b31d28", True))  # by code: fill, and whether
+# it is hatched, so that it is told without colour as well
+KNOWN = (
+    "allowed, cannot be read",
+    "forbidden, cannot be read",
+    "allowed, may be read",
+    "forbidden, read or not excluded",
+)
+TRACED = (
+    "allowed, no reading traced",
+    "forbidden, no reading traced",
+    "allowed, reading traced",
+    "forbidden, reading traced",
 )
 HATCH = (
     "<defs><pattern id='hatch' width='4' height='4' patternUnits='userSpaceOnUse' patternTransform='rotate(45)'>"
@@ -24,14 +34,18 @@ HATCH = (
 )
 
 
-def grid(codes: Array, rows: Array, columns: Array, witness: tuple[int, int] | None = None) -> str:
-    """An SVG of codes (rows, columns), whose queries and positions are named; a ring marks the witness."""
+def grid(codes: Array, rows: Array, columns: Array, witness: tuple[int, int] | None = None, known: bool = True) -> str:
+    """An SVG of codes (rows, columns), whose queries and positions are named; a ring marks the witness.
+
+    `known`: what is not marked as read cannot be read; otherwise it was not traced, and nothing is known of it.
+    """
+    words = KNOWN if known else TRACED
     query, position = witness or (None, None)
     down, across = thinned(rows, query), thinned(columns, position)
     codes, rows, columns = codes[np.ix_(down, across)], rows[down], columns[across]
     side = min(24.0, 600 / max(len(rows), len(columns), 1))
     width, height = side * len(columns), side * len(rows)
-    parts = [_row(codes[i], int(rows[i]), columns, i * side, side) for i in range(len(rows))]
+    parts = [_row(codes[i], int(rows[i]), columns, i * side, side, words) for i in range(len(rows))]
     if witness is not None:
         x, y = ((int(np.abs(of - at).argmin()) + 0.5) * side for of, at in ((columns, witness[1]), (rows, witness[0])))
         said = f"witness: query {witness[0]} reads position {witness[1]}"
@@ -47,7 +61,7 @@ def grid(codes: Array, rows: Array, columns: Array, witness: tuple[int, int] | N
         f"<text x='-8' y='0' font-size='11' text-anchor='end' transform='rotate(-90 -8 0)'>"
         f"query {rows[0]} to {rows[-1]} ↓</text>"
         f"<rect width='{width:g}' height='{height:g}' fill='#ffffff' stroke='#57606a'/>{''.join(parts)}</svg>\n"
-        f"<p>{_legend(codes)}{_left_out(rows, columns)}</p>\n"
+        f"<p>{_legend(codes, words)}{_left_out(rows, columns)}</p>\n"
     )
 
 
@@ -61,12 +75,12 @@ def thinned(names: Array, wanted: int | None = None) -> Array:
     return np.unique(np.concatenate([spread, np.flatnonzero(names == wanted)]))
 
 
-def _row(codes: Array, query: int, columns: Array, y: float, side: float) -> str:
+def _row(codes: Array, query: int, columns: Array, y: float, side: float, words: Sequence[str]) -> str:
     """The stretches of one query that are alike."""
     starts = np.r_[0, np.flatnonzero(codes[1:] != codes[:-1]) + 1]
     parts = []
     for a, b in zip(starts, [*starts[1:], len(codes)], strict=True):
-        what, fill, hatched = KINDS[int(codes[a])]
+        what, (fill, hatched) = words[int(codes[a])], LOOKS[int(codes[a])]
         first, last = columns[a], columns[b - 1]
         place = f"position {first}" if first == last else f"positions {first}–{last}"
         if last - first >= b - a:
@@ -84,10 +98,10 @@ def _left_out(rows: Array, columns: Array) -> str:
     return "" if whole else f" &nbsp; {len(rows)} queries and {len(columns)} positions are drawn, and others left out."
 
 
-def _legend(codes: Array) -> str:
-    met = [KINDS[code] for code in np.unique(codes).tolist()]
+def _legend(codes: Array, words: Sequence[str]) -> str:
     found = []
-    for what, fill, hatched in met:
+    for code in np.unique(codes).tolist():
+        what, (fill, hatched) = words[code], LOOKS[code]
         filled = "url(#hatch)" if hatched else fill
         found.append(
             "<svg style='display:inline;width:1em;height:1em' viewBox='0 0 12 12' aria-hidden='true'>"

@@ -151,7 +151,9 @@ def _picture(verdict: Shown) -> str:
     if not codes.size:
         return ""
     witness = verdict.witness
-    return grid(codes, rows, columns, None if witness is None else (witness.query, witness.position))
+    traced = verdict.status.name != "UNDECIDED" and verdict.details.get("latest") is not None
+    pair = None if witness is None else (witness.query, witness.position)
+    return grid(codes, rows, columns, pair, known=verdict.subject != "model" or traced)
 
 
 def _replay(witness: Any) -> str:

@@ -91,7 +91,7 @@ def plot(verdict: Verdict, axes: Any = None) -> Any:
     axes.set_aspect("equal" if b is None or b.n == b.queries else "auto")
     axes.set_xlabel("input position")
     axes.set_ylabel("output position")
-    traced = verdict.status.name != "UNDECIDED"
+    traced = verdict.status.name != "UNDECIDED" and verdict.details.get("latest") is not None
     labels = {
         USED: "output can depend on it" if traced else "dependence that was traced",
         ALLOWED: "allowed, output cannot depend on it" if traced else "allowed, no dependence traced",

@@ -141,6 +141,18 @@ def test_a_page_needs_no_network_and_only_html_is_written(tmp_path):
         Verdict.from_report(tmp_path / "other.html")
 
 
+def test_a_model_that_was_not_traced_is_not_said_to_read_nothing():
+    boundary = ap.Boundary.resolve(None, 3, 3)
+    for status, details in ((Status.UNDECIDED, {"earliest": [0, 0, 0], "latest": [0, 1, 2]}), (Status.REFUTED, {})):
+        shown = page(Verdict("model", "it", status, boundary=boundary, details=details))
+        assert "forbidden, no reading traced" in shown
+        assert "cannot be read" not in shown
+    details = {"earliest": [0, 0, 0], "latest": [0, 1, 2]}
+    assert "forbidden, cannot be read" in page(
+        Verdict("model", "it", Status.PROVED, boundary=boundary, details=details)
+    )
+
+
 def test_what_is_left_out_of_a_picture_is_said():
     codes = np.zeros((300, 300), int)
     codes[250, 251] = 3
