@@ -19,7 +19,7 @@ from .counters import numbers
 from .identity import digest, name_of
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
-from .outputs import first_of, likeness, side_by_side, tensors
+from .outputs import first_of, side_by_side, tensors
 from .precision import in_float64, parameters_as, uncompiled, wider
 from .raised import told
 from .reachable import reachable
@@ -117,8 +117,8 @@ class Program:
             said = " ".join(str(error).split())[:200]
             return f"{type(error).__name__}: {said}", strangers.met
         outputs = tuple(replace(o, value=None) for o in trace.outputs)
-        trace = replace(trace, outputs=outputs, result=likeness(trace.result))
-        left = outliving(trace.data, self.held.storages)
+        trace = replace(trace, outputs=outputs)
+        left = trace.kept or outliving(trace.data, self.held.storages)
         if left:
             return f"it keeps {left}, made from its input, where the check cannot put it back", strangers.met
         return replace(trace, data=()), strangers.met

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..verdict import Condition
 from .reach import Reach, Spans, reach
-from .trace.ledger import WEAK
 
 if TYPE_CHECKING:
     from .question import Question
@@ -155,8 +154,6 @@ def _better_with(question: Question, found: Attempt) -> str:
     trace = found.trace
     if trace.with_values or not question.program.has_values:
         return ""
-    if WEAK in trace.wanted and found.masks:
-        return WEAK
     if trace.wanted and not found.closed:
         return ", ".join(trace.wanted)
     return ""

@@ -15,9 +15,10 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .failures import REFUSED, caught
 from .kinds import original
 from .shadows import PLAIN_TYPES
-from .twins import META, flat, mapped
+from .twins import META, flat, mapped, same_place
 
 if TYPE_CHECKING:
     from .exits import Exits
@@ -49,6 +50,7 @@ class Disguise(TorchFunctionMode):
             "cpu": lambda x, **keywords: self._to(x, "cpu", **keywords),
             "cuda": lambda x, device="cuda", *rest, **keywords: self._to(x, device, **keywords),
             "new": lambda *_, **__: self.ledger.need("Tensor.new()"),
+            "__dlpack_device__": self._for_others,
             "type": self._type,
             "scaled_dot_product_attention": self._attention,
             "tensor_split": self._split,
@@ -75,11 +77,16 @@ class Disguise(TorchFunctionMode):
             self.ledger.need("a tensor on the meta device")
         args, kwargs, back = self._of_one_device(func, args, kwargs)
         special = self._methods.get(getattr(func, "__name__", ""))
-        if special is not None:
-            self._called = func
-            result = special(*args, **kwargs)
-        else:
-            result = func(*args, **kwargs)
+        try:
+            if special is not None:
+                self._called = func
+                result = special(*args, **kwargs)
+            else:
+                result = func(*args, **kwargs)
+        except REFUSED:  # it may run on tensors with data
+            if self.exits.suppressing or caught(REFUSED):
+                self.ledger.need(f"{getattr(func, '__name__', func)}, whose failure the program catches")
+            raise
         return mapped(lambda t: back.get(id(t), t), result) if back else result
 
     def _of_one_device(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, dict[int, torch.Tensor]]:
@@ -111,6 +118,12 @@ class Disguise(TorchFunctionMode):
     def _lies_on(self, kind: str, _: torch.Tensor) -> bool:
         return self.home.type == kind
 
+    def _for_others(self, tensor: torch.Tensor) -> Any:
+        """What another library asks of a tensor before it takes its memory."""
+        if tensor.is_meta:
+            self.ledger.need(f"Tensor.{self._called.__name__}()")
+        return self._called(tensor)
+
     def _device(self, tensor: torch.Tensor) -> torch.device:
         return self.home
 
@@ -122,9 +135,8 @@ class Disguise(TorchFunctionMode):
     def _there(self, value: Any, of_tensor: bool = True) -> Any:
         """An argument that may name a device, for a tensor without data: the meta device where it names its home."""
         if isinstance(value, (torch.device, str)) or (isinstance(value, int) and not isinstance(value, bool)):
-            device = torch.device(value)
-            if device.type != self.home.type or device.index not in (None, self.home.index, 0):
-                self.ledger.need(f"a tensor on {device}")
+            if not same_place(value, self.home):
+                self.ledger.need(f"a tensor on {value}")
             return META
         return value
 

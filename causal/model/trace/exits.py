@@ -92,12 +92,17 @@ class Exits:
         """Python looks at the tensor's values; `window`: and keeps looking at its bytes."""
         if self._busy:
             return
-        self.ledger.read(how, [self.shadows.of(tensor)])
-        self.sign_read(how, [tensor])
-        memory = self.shadows.memory_of(tensor)
-        self.ledger.values_of(memory)
+        with self.busy():
+            self._read(how, [tensor])
+            memory = self.shadows.memory_of(tensor)
         if memory is not None and window:
             memory.exposed = True
+
+    def _read(self, how: str, tensors: Sequence[torch.Tensor], is_truth: bool = False) -> None:
+        self.ledger.read(how, [self.shadows.of(t) for t in tensors], is_truth)
+        self.sign_read(how, tensors)
+        for t in tensors:
+            self.ledger.values_of(self.shadows.memory_of(t))
 
     def read_in_python(self, values: Any, how: str) -> None:
         """A constructor takes numbers out of tensors that lie in Python lists, which dispatches nothing."""
@@ -107,10 +112,8 @@ class Exits:
         tensors = [v for v in found if isinstance(v, torch.Tensor)]
         if tensors:
             is_truth = how == "Tensor.__bool__()" and tensors[0].dtype == torch.bool  # which dispatches a read, too
-            self.ledger.read(how, [self.shadows.of(t) for t in tensors], is_truth)
-            self.sign_read(how, tensors)
-            for t in tensors:
-                self.ledger.values_of(self.shadows.memory_of(t))
+            with self.busy():
+                self._read(how, tensors, is_truth)
         if any(hasattr(v, "__len__") and hasattr(v, "__getitem__") and not isinstance(v, KNOWN) for v in found):
             self.ledger.unseen(f"{how}, through a sequence of its own kind")
 

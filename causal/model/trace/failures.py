@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .registry import Facts
 
 RAISED = (RuntimeError, IndexError, ValueError, TypeError, ZeroDivisionError, torch.linalg.LinAlgError)  # type: ignore[attr-defined]
+# of them, those of a kernel that cannot do what its shape function says it does
+REFUSED = (RuntimeError, NotImplementedError, IndexError, ValueError)
 # methods whose errors Python, or NumPy, drops; `__getitem__` is among them where it serves an iteration
 DROPPED = ("__del__", "__len__", "__length_hint__", "__array__")
 FUTURES = torch.futures.__file__  # keeps a callback's error for whoever asks
@@ -41,8 +43,8 @@ def may_fail(facts: Facts, operands: Sequence[TorchOperand]) -> bool:
     return facts.fails == "any" and bool(loose)
 
 
-def caught() -> bool:
-    """Whether a frame of the program under way takes errors of operations, or Python swallows what leaves one."""
+def caught(raised: tuple[type[BaseException], ...] = RAISED) -> bool:
+    """Whether a frame of the program under way takes such errors, or Python swallows what leaves one."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
@@ -52,7 +54,7 @@ def caught() -> bool:
         elif code.co_filename == FUTURES or (
             not code.co_filename.startswith(TORCH)
             and (
-                any(_takes(names, frame) for names in _handlers(code, frame.f_lasti))
+                any(_takes(names, frame, raised) for names in _handlers(code, frame.f_lasti))
                 or any(swallows(names, frame) for names in managers(code, frame.f_lasti))
                 or _unheard(frame)
             )
@@ -62,13 +64,13 @@ def caught() -> bool:
     return False
 
 
-def _takes(names: tuple[str, ...] | None, frame: Any) -> bool:
-    """Whether one `except` of these names takes an error that operations raise; one that is not found here counts."""
+def _takes(names: tuple[str, ...] | None, frame: Any, raised: tuple[type[BaseException], ...]) -> bool:
+    """Whether one `except` of these names takes such an error; one that is not found here counts."""
     if names is None:
         return True
     for value in (named(name, frame) for name in names):
         kinds = value if isinstance(value, tuple) else (value,)
-        if any(not isinstance(k, type) or any(issubclass(e, k) for e in RAISED) for k in kinds):
+        if any(not isinstance(k, type) or any(issubclass(e, k) for e in raised) for k in kinds):
             return True
     return False
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -44,7 +45,8 @@ from .escapes import Constructors, eager, watched
 from .exits import Exits
 from .kernels import Kernels, Shapes, warmed
 from .kinds import answered
-from .ledger import Ledger, NoValues, ValueNeeded
+from .ledger import WEAK, Ledger, NoValues, ValueNeeded
+from .leftovers import apart, numbered
 from .routes import settled
 from .rules.attention import KERNELS
 from .shadows import Shadows
@@ -66,12 +68,14 @@ def run(
     *,
     values: bool = True,
     numbering: Numbering | None = None,
+    left: list[Any] | None = None,
 ) -> Trace:
     """One run, with values or without. Raises ValueNeeded where a run without them is asked for one.
 
     `numbering` gives what is returned a number, and truth values that are read other outcomes.
 
-    A run without values leaves no tensor as it was written; what else the model keeps, the caller puts back.
+    A run without values leaves no real tensor as it was written; what else the model keeps, the caller puts back. What
+    tensors without data are left somewhere goes to `left`.
     """
     chosen = _chosen(subject)
     order = _order(ranks, chosen.shape[subject.sequence_axis])
@@ -89,8 +93,6 @@ def run(
             _note(shadows.buffers, name, buffer)
     args, kwargs, copies = _copied(subject, None if values else chosen)
     kernels = Kernels() if twins is None else Shapes(ledger, twins, _home(modules, copies))
-    if not values:
-        warmed()
     older = _constants_of_scripts(modules)  # noqa: F841  (they exist in Python before the run, and so are no news in it)
     for original, tensor in copies.items():
         if original == id(chosen):
@@ -118,7 +120,7 @@ def run(
         stack.enter_context(followed(ledger, files))
         stack.enter_context(Constructors(exits))
         if isinstance(kernels, Shapes):
-            stack.callback(kernels.twins.put_back)
+            stack.callback(_over, kernels.twins, left)
             stack.enter_context(answered(exits, ledger, kernels.home, files))
             stack.enter_context(Disguise(exits, kernels))
         tracer = Tracer(ledger, shadows, exits, kernels, policy.rules, flow)
@@ -129,13 +131,18 @@ def run(
         try:
             value = subject.model(*args, **kwargs)
         finally:
-            if ledger.needed:  # whatever the program made of it
+            if ledger.needed:  # whatever the program made of it; who keeps the error keeps no tensors in its frames
+                for error in ledger.raised:
+                    traceback.clear_frames(error.__traceback__)
                 raise ValueNeeded(ledger.needed)
         found = [(path, t) for path, t in leaves(value) if isinstance(t, torch.Tensor)]
-        outputs = tuple(Output(path, t, shadows.of(t)) for path, t in found)
+        with exits.busy():
+            outputs = tuple(Output(path, t, shadows.of(t)) for path, t in found)
         numbers = () if numbering is None else tuple((path, numbering.of(shadows, t)) for path, t in found)
+    if not values:
+        outputs = tuple(replace(o, value=apart(o.value)) for o in outputs)
     if flow is not None:
-        flow.outputs = [m.node if (m := shadows.memory_of(o.value)) is not None else -1 for o in outputs]
+        flow.outputs = [m.node if (m := shadows.memory_of(t)) is not None else -1 for _, t in found]
     others = [t for original, t in copies.items() if original != id(chosen)]
     return Trace(
         outputs,
@@ -157,7 +164,7 @@ def run(
         wanted=tuple(ledger.wanted),
         valueless=tuple(ledger.without_value),
         numbers=numbers,
-        result=None if values else value,
+        result=None if values else apart(value),
     )
 
 
@@ -170,6 +177,13 @@ def through_math() -> Iterator[None]:
             stack.enter_context(patch.object(torch.backends.cuda, name, lambda was=was: was))
         stack.enter_context(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH))
         yield
+
+
+def _over(twins: Twins, left: list[Any] | None) -> None:
+    """A run without values is over, however it ended."""
+    twins.put_back()
+    if left is not None:
+        left += twins.left()
 
 
 def traced(
@@ -190,18 +204,26 @@ def traced(
     why = why or (ASKED if policy.values else "")
     if why:
         return _with_values(subject, policy, prepared, ranks, flow, why)
+    warmed()
+    left: list[Any] = []
+    found: Trace | None = None
     try:
         with prepared(False):
-            return run(subject, policy, ranks, flow, values=False)
+            found = run(subject, policy, ranks, flow, values=False, left=left)
     except ValueNeeded as needed:
         why = str(needed)
     except MemoryError:
         raise
     except Exception as error:  # what a program raises of tensors without data says nothing
         why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    kept = numbered(left)
+    if found is not None and not (has_values and WEAK in found.wanted and found.conditions):
+        return replace(found, kept=kept)
     if not has_values:
         raise NoValues(why)
-    return _with_values(subject, policy, prepared, ranks, flow, why)
+    if kept:
+        raise RuntimeError(f"it keeps {kept}, made from its input, where the check cannot put it back")
+    return _with_values(subject, policy, prepared, ranks, flow, why or WEAK)
 
 
 def _with_values(

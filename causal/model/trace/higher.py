@@ -13,7 +13,8 @@ import torch
 
 def conditional(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any]) -> Any:
     """One of two branches; which of them is a read of the condition."""
-    return (true_fn if pred else false_fn)(*operands)
+    chosen = pred.item() if isinstance(pred, torch.Tensor) else pred
+    return (true_fn if chosen else false_fn)(*operands)
 
 
 def loop(

@@ -19,7 +19,7 @@ from .domain import BIG_MASK
 from .ledger import CERTAIN, WEAK
 from .pytree import leaves
 from .registry import names
-from .twins import META, Twins, blank, flat, laid, mapped, without_data
+from .twins import META, Twins, blank, flat, laid, mapped, same_place, without_data
 
 if TYPE_CHECKING:
     from .calls import TorchCall
@@ -142,7 +142,7 @@ class Shapes(Kernels):
         if info.foreign_rule:
             self.ledger.need(f"your rule for {info.name}, which may look at values")
         device = kwargs.get("device")
-        if device is not None and torch.device(device).type not in (self.home.type, "meta"):
+        if device is not None and torch.device(device).type != "meta" and not same_place(device, self.home):
             self.ledger.need(f"{info.name} on {device}")
         if device is None and self.home.type != "cpu" and info.makes:
             self.ledger.need(f"{info.name} on another device than {self.home}")

@@ -74,6 +74,7 @@ class Ledger:
         self.assumptions: dict[str, None] = {}
         self.without_value: dict[str, None] = {}
         self.needed = ""
+        self.raised: list[ValueNeeded] = []
         self.wanted: dict[str, None] = {}
         self.weakest: float | None = None  # of the masks that were seen
         self.scaled = False  # something that one of them lowered was multiplied since
@@ -82,7 +83,8 @@ class Ledger:
         """A value that was not computed is asked for: the run ends, and nothing that it found counts."""
         line = self.places.line()
         self.needed = self.needed or (f"{how} at {line}" if line else how)
-        raise ValueNeeded(self.needed)
+        self.raised.append(ValueNeeded(self.needed))
+        raise self.raised[-1]
 
     def want(self, how: str) -> None:
         """Values might tell more here, where the run without them took the worst for granted."""

@@ -120,6 +120,7 @@ class Trace:
       harmless: reads of truth values of the input that change nothing of what is returned.
       excluded: reads of truth values of the input with one outcome after which the program raises at once.
       numbers: the value number of each output, by its path, where runs are compared.
+      kept: what a run without values left, made from the input, where nobody puts it back.
       result: what the model returned, in a run without values: tensors without data.
       data: weak references to the storages that held what depends on the chosen input when the run was over.
     """
@@ -143,6 +144,7 @@ class Trace:
     harmless: tuple[Operation, ...] = ()
     excluded: tuple[Operation, ...] = ()
     numbers: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
+    kept: str = ""
     result: Any = field(default=None, repr=False, compare=False)
 
     @property

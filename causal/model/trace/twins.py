@@ -19,11 +19,26 @@ from .domain import BIG, BIG_MASK, FIXED, MASKED, NEGINF, PLAIN, VARIES, ZERO, S
 from .shadows import Shadows, geometry_of
 
 if TYPE_CHECKING:
+    from torch.multiprocessing.reductions import StorageWeakRef
+
     from .ledger import Ledger
     from .memory import Memory
     from .policy import Policy
 
 META = torch.device("meta")
+
+
+def same_place(device: torch.device | str | int, home: torch.device) -> bool:
+    """Whether tensors on a device, of which no number may be named, lie where those of `home` do.
+
+    >>> same_place("cpu", torch.device("cpu")), same_place("cuda:0", torch.device("cuda", 1))
+    (True, False)
+    """
+    place = torch.device(device)
+    if place.type != home.type:
+        return False
+    index = torch.cuda.current_device() if place.type == "cuda" and place.index is None else place.index
+    return (index or 0) == (home.index or 0)
 
 
 def blank(nbytes: int) -> torch.UntypedStorage:
@@ -55,6 +70,14 @@ class Twins(Shadows):
         self._known_by_kind = functools.lru_cache(maxsize=16)(known_by_kind)  # equal layers write the same shadows
         self._stand_ins: dict[int, torch.UntypedStorage] = {}
         self._kept: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
+        self._given: set[int] = set()  # storages that were there before the run
+
+    def _first_seen(self, tensor: torch.Tensor, address: int, nbytes: int, literal: bool) -> Memory:
+        """As in any run; what a model on the meta device has is its own."""
+        memory = super()._first_seen(tensor, address, nbytes, literal)
+        if memory.older:
+            self._given.add(address)
+        return memory
 
     # -- what is shown for what is real ----------------------------------------------------------------------------
 
@@ -154,6 +177,18 @@ class Twins(Shadows):
         for storage, kept in self._kept.values():
             if storage.nbytes() == kept.nbytes():
                 storage.copy_(kept)
+
+    def left(self) -> list[tuple[StorageWeakRef, Memory]]:
+        """The storages without data that the run made and somebody still holds, with their memories."""
+        self._stand_ins.clear()
+        found = []
+        for address, (ref, memory) in self._memories.items():
+            storage = (
+                None if address in self._given or ref.expired() else torch.UntypedStorage._new_with_weak_ptr(ref.cdata)
+            )
+            if storage is not None and storage.device.type == "meta":
+                found.append((ref, memory))
+        return found
 
     def without_numbers(self, tensor: torch.Tensor, memory: Memory, shadow: Shadow) -> Shadow:
         """The shadow of what is written without its numbers: constants among it are known only as far as their kind

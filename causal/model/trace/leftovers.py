@@ -1,0 +1,81 @@
+"""What a run without values leaves where nobody puts it back: tensors without data in the cache of a library, say.
+
+Constants among them are given the numbers that a run with values would have left. What was made from the input is
+named, since any later run would take it for a constant; it, and what has no numbers, is left as NaN.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..reachable import reachable
+from .pytree import mapped
+from .twins import blank, laid
+
+if TYPE_CHECKING:
+    from .memory import Memory
+
+
+class Hidden:
+    """Stands for an object in which a model returned tensors where nobody looks."""
+
+    def __init__(self) -> None:
+        self.tensor = torch.empty(0, device="meta")
+
+
+def apart(result: Any) -> Any:
+    """The same structure with tensors that look the same and share no memory with what the run made; None for tensors
+    that have no likeness.
+    """
+
+    def image(value: Any) -> Any:
+        if issubclass(type(value), torch.Tensor):
+            return torch.empty_like(value, device="meta")
+        hides = hasattr(type(value), "__next__") or any(issubclass(type(v), torch.Tensor) for v in reachable(value))
+        return Hidden() if hides else value
+
+    try:
+        return mapped(image, result)
+    except (TypeError, RuntimeError, NotImplementedError):
+        return None
+
+
+def numbered(left: Iterable[tuple[Any, Memory]]) -> str:
+    """Give what is left of a run its numbers; and the shape of a tensor made from the input among it, or ""."""
+    left = list(left)
+    if all(ref.expired() for ref, _ in left):
+        return ""
+    gc.collect()  # circles
+    alive = {ref.cdata: memory for ref, memory in left if not ref.expired()}
+    if not alive:
+        return ""
+    kept = ""
+    for value in gc.get_objects():
+        if not issubclass(type(value), torch.Tensor) or value.layout is not torch.strided or value.is_nested:
+            continue
+        memory = alive.get(value.untyped_storage()._cdata) if value.is_meta else None
+        if memory is not None:
+            put = _given_numbers(value, memory)
+            if memory.depends or not put:
+                kept = kept or f"a tensor of shape {tuple(value.shape)}"
+    return kept or ("a tensor" if any(m.depends for m in alive.values()) else "")
+
+
+def _given_numbers(tensor: torch.Tensor, memory: Memory) -> bool:
+    """Put a real tensor in the place of one without data; whether that could be done."""
+    storage = memory.twin
+    real = laid(tensor, blank(memory.nbytes) if storage is None else storage)
+    if storage is None or memory.stale:
+        if not (real.is_floating_point() or real.is_complex()):
+            return False
+        real = torch.full_like(real, math.nan)
+    try:
+        torch.utils.swap_tensors(tensor, real)
+    except RuntimeError:  # somebody holds a weak reference to it
+        return False
+    return True
