@@ -29,7 +29,7 @@ from .domain import FIXED, ranked, uniform
 from .location import Places
 from .provenance import Axes, Flow
 from .pytree import leaves, mapped
-from .records import FINITE, Chain, Output, Trace
+from .records import Chain, Output, Trace
 
 try:
     import torch
@@ -39,6 +39,7 @@ except ImportError as error:  # pragma: no cover
     raise missing(error, "checking models", "torch") from error
 
 from . import rules as families  # noqa: F401  (registers the rules)
+from .assumptions import assumptions, is_real
 from .caches import uncached
 from .disguise import Disguise
 from .escapes import Constructors, eager, watched
@@ -48,7 +49,6 @@ from .kinds import answered
 from .ledger import WEAK, Ledger, NoValues, ValueNeeded
 from .leftovers import apart, numbered
 from .routes import settled
-from .rules.attention import KERNELS
 from .shadows import Shadows
 from .tracer import Tracer
 from .twins import Twins
@@ -97,7 +97,7 @@ def run(
     for original, tensor in copies.items():
         if original == id(chosen):
             shadow = ranked(tensor.shape, range(tensor.dim())[subject.sequence_axis], order)
-        elif policy.others == "any" and _real(tensor):
+        elif policy.others == "any" and is_real(tensor):
             shadow = uniform(tensor.shape)
         else:
             shadow = uniform(tensor.shape, FIXED)
@@ -156,7 +156,7 @@ def run(
             (op, int(row)) for op, rows in ledger.rows.values() for row in np.unique(np.nonzero(rows.squeeze(-1))[-1])
         ),
         written=_written(shadows, modules, copies.values()),
-        assumptions=_assumptions(ledger, subject, policy, list(copies.values()), others),
+        assumptions=assumptions(ledger, subject, policy, list(copies.values()), others),
         operations=dict(ledger.counts),
         seconds=time.perf_counter() - started,
         data=shadows.holding_data(copies.values()),
@@ -296,44 +296,8 @@ def _copied(
     return args, kwargs, copies
 
 
-def _assumptions(
-    ledger: Ledger,
-    subject: Subject,
-    policy: Policy,
-    inputs: Sequence[torch.Tensor],
-    others: Sequence[torch.Tensor],
-) -> tuple[str, ...]:
-    """What a proof from this run rests on, in sentences."""
-    said = [
-        FINITE,
-        "the model is a pure function of its inputs: what it keeps from earlier calls does not depend on them, and no "
-        "thread that was running before takes part",
-        f"shapes as run: {', '.join(str(tuple(t.shape)) for t in inputs)}, with positions along axis "
-        f"{subject.sequence_axis}",
-        *ledger.assumptions,
-    ]
-    if FUSED & set(ledger.counts):
-        said.append(
-            "the fused path of nn.MultiheadAttention, taken without gradients, computes what its plain path does"
-        )
-    if "aten._safe_softmax" in ledger.counts or any(k in ledger.counts for k in KERNELS):
-        said.append("fused kernels of scaled_dot_product_attention compute what its math path does")
-    if policy.others == "given" and others:
-        said.append("the other inputs keep the values given")
-    elif not all(_real(t) for t in others):
-        said.append("the other inputs of whole numbers and truth values keep the values given")
-    if any(r.source != "input" for r in ledger.reads.values()):
-        said.append("the program takes the route that the stored parameters and the random draws give")
-    return tuple(said)
-
-
-def _real(tensor: torch.Tensor) -> bool:
-    return tensor.is_floating_point() or tensor.is_complex()
-
-
 ASKED = "a run with values was asked for"
 ENABLED = ("flash_sdp_enabled", "mem_efficient_sdp_enabled", "math_sdp_enabled", "cudnn_sdp_enabled")
-FUSED = {"aten._native_multi_head_attention", "aten._transformer_encoder_layer_fwd"}
 
 
 def _constants_of_scripts(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
