@@ -53,6 +53,7 @@ class JaxCall:
         self.shapes = [tuple(getattr(v.aval, "shape", ())) for v in equation.outvars]
         self.dtypes = [getattr(v.aval, "dtype", None) for v in equation.outvars]
         self.inner: list[JaxOperand] = []  # what a loop or branch made of its results inside
+        self.said: list[Callable[[Ledger, str], object]] = []  # to be said again where an equal equation stands
         self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
 
     @property
@@ -104,19 +105,24 @@ class JaxCall:
         return False
 
     def _finite_mask(self, constant: float | None, alone: bool) -> None:
-        self.run.ledger.finite_mask(self.name, str(self.dtypes[0]), constant, alone, tried=False)
+        dtype = str(self.dtypes[0])
+        self._say(lambda ledger, name: ledger.finite_mask(name, dtype, constant, alone, tried=False))
+
+    def _say(self, say: Callable[[Ledger, str], object]) -> None:
+        say(self.run.ledger, self.name)
+        self.said.append(say)
 
     def must_be_finite(self, operand: Operand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only: all are taken to be."""
 
     def nonzero_denominator(self) -> None:
         """An exact 0 is divided by a value that is taken not to be 0; records the condition."""
-        self.run.ledger.nonzero_denominator(self.name)
+        self._say(lambda ledger, name: ledger.nonzero_denominator(name))
 
     def starved(self, rows: Array) -> None:
         """Softmax rows (boolean, any shape) in which nothing is visible."""
         if rows.any():
-            self.run.ledger.starved(self.name, rows)
+            self._say(lambda ledger, name: ledger.starved(name, rows))
 
     def noise(self, steered: bool = False) -> None:
         """The outputs hold fresh random numbers."""

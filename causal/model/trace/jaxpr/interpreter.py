@@ -11,6 +11,7 @@ from jax.extend.core import Literal
 from ..domain import FIXED, VARIES, ZERO, Shadow, join_all, uniform
 from . import contractions, control, convolution, elementwise, indexing, movement, random, reductions  # noqa: F401
 from .calls import JaxCall
+from .memory import Memory
 from .operands import COMPLEX, NOBODY, JaxOperand, sort_of
 from .registry import BINDINGS, Binding
 
@@ -39,6 +40,7 @@ class Interpreter:
         held: Mapping[int, str] | None = None,
     ) -> None:
         self.policy, self.ledger, self.places, self.flow = policy, ledger, places, flow
+        self.memory = Memory()
         self.held = held or {}  # of arrays that the program closes over, by their addresses: parameters
         self.nodes: dict[int, int] = {}  # of an operand, by its address: the node of the flow that made it
         self.kept: list[JaxOperand] = []  # alive, since addresses are given away again
@@ -62,7 +64,8 @@ class Interpreter:
         name = self.held.get(id(value))
         if name is not None:
             return self.parameter(value, aval, name)
-        return self.operand(uniform(aval.shape, FIXED), aval.dtype, lambda: value)
+        made = self.operand(uniform(aval.shape, FIXED), aval.dtype, lambda: value)
+        return self.memory.constant(value, aval.dtype, made)
 
     def parameter(self, value: Any, aval: Any, name: str) -> JaxOperand:
         """A parameter: any numbers, or the constants that it holds, as the policy says."""
@@ -123,6 +126,11 @@ class Interpreter:
     def _computed(self, call: JaxCall) -> list[JaxOperand]:
         """The results on constants, computed by the primitive itself where someone asks for them."""
 
+        key = self.memory.key(call)
+        known: list[JaxOperand] | None = self.memory.get(key)
+        if known is not None:
+            return known
+
         @cache
         def values() -> Any:
             found = call.bind(*(o.number() for o in call.operands))
@@ -134,7 +142,9 @@ class Interpreter:
             return lambda: values()[i]
 
         pairs = enumerate(zip(call.shapes, call.dtypes, strict=True))
-        return [self.operand(uniform(shape, FIXED), dtype, one(i), **made) for i, (shape, dtype) in pairs]
+        results = [self.operand(uniform(shape, FIXED), dtype, one(i), **made) for i, (shape, dtype) in pairs]
+        self.memory.put(key, results)
+        return results
 
     def _ruled(self, call: JaxCall, binding: Binding | None) -> list[JaxOperand]:
         """The results by the primitive's rule."""
@@ -144,8 +154,7 @@ class Interpreter:
             self.ledger.without_rule(call.name, "tells +0 from −0, where a product of an exact 0 may be either")
             shadows = call.everything()
         else:
-            found = binding.rule(call)
-            shadows = [found] if isinstance(found, Shadow) else list(found)
+            shadows = self._by_rule(call, binding)
         made = self._made_of(call, binding)
         results = [self.operand(s, d, **made) for s, d in zip(shadows, call.dtypes, strict=True)]
         if self.flow is not None:
@@ -154,6 +163,21 @@ class Interpreter:
             node = self.flow.add(self.ledger.operation(call.name), before, shadows, moves)
             self.note(results, node)
         return results
+
+    def _by_rule(self, call: JaxCall, binding: Binding) -> list[Shadow]:
+        """The shadows that the rule gives, or gave for an equal equation, with what it said then."""
+        key = self.memory.key(call)
+        known = self.memory.get(key)
+        if known is not None:
+            shadows, killed, said = known
+            call.killed = killed
+            for say in said:
+                say(self.ledger, call.name)
+            return list(shadows)
+        found = binding.rule(call)
+        shadows = [self.memory.one(s) for s in ([found] if isinstance(found, Shadow) else found)]
+        self.memory.put(key, (shadows, call.killed, call.said))
+        return list(shadows)
 
     def note(self, operands: Sequence[JaxOperand], node: int) -> None:
         """These operands were made by a node of the flow."""

@@ -14,7 +14,7 @@ import jaxlib
 from ....ownership import is_own_file
 
 HERE = str(Path(__file__).parents[3])  # causal/
-LIBRARIES = (*(str(Path(str(m.__file__)).parent) for m in (jax, jaxlib)), sysconfig.get_path("stdlib"))
+LIBRARIES = (*jax.__path__, *jaxlib.__path__, sysconfig.get_path("stdlib"))
 
 
 class Places:

@@ -1,0 +1,63 @@
+"""Equal equations are gone through once; what looks alike and is not, is told apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from needs import need
+
+need("jax")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from attnproof.causal.model.trace.domain import full
+from attnproof.causal.model.trace.jaxpr.registry import BINDINGS
+from jaxpr_probe import claimed
+
+N, D = 5, 3
+X = jnp.asarray(np.random.default_rng(0).normal(size=(N, D)), jnp.float32)
+SEEN = np.tril(np.ones((N, N), bool))
+
+
+def layer(x, seen, low=-1e9):
+    return jax.nn.softmax(jnp.where(seen, x @ x.T, low), -1) @ x
+
+
+def latest(f):
+    _, hi, _ = full(claimed(f, X).outputs[0].shadow)
+    return hi.max(1).tolist()
+
+
+def test_layers_alike_are_gone_through_once(monkeypatch):
+    calls, honest = [], BINDINGS["dot_general"]
+
+    def counted(call):
+        calls.append(call)
+        return honest.rule(call)
+
+    monkeypatch.setitem(BINDINGS, "dot_general", replace(honest, rule=counted))
+
+    def deep(x):
+        for k in range(6):
+            with jax.named_scope(f"layer_{k}"):
+                x = layer(x, SEEN)
+        return x
+
+    trace = claimed(deep, X)
+    assert len(calls) <= 4  # two for the first layer, and two for those on what a layer gives
+    assert trace.operations["dot_general"] == 12
+    assert [c.operation.module for c in trace.conditions] == [f"layer_{k}" for k in range(6)]  # every place is told
+
+
+def test_constants_that_differ_are_no_equal_layers():
+    assert latest(lambda x: layer(layer(x, SEEN), SEEN)) == [0, 1, 2, 3, 4]
+    assert latest(lambda x: layer(layer(x, SEEN), np.roll(SEEN, 1, 1)))[0] > 0
+    assert latest(lambda x: layer(x, SEEN, 0.0) + layer(x, SEEN, -1e9)) == [4] * N
+    assert latest(lambda x: x[::-1] * 0.0 + (x[::-1] * 0.0) * 1.0) == [-1] * N
+    assert latest(lambda x: x[::-1] * 0.0 + x[::-1] * 1.0) == [4, 3, 2, 1, 0]
+
+
+def test_parameters_of_an_equation_are_told_apart():
+    assert latest(lambda x: jnp.cumsum(x, 0) + jax.lax.cumsum(x, 0, reverse=True)) == [4] * N
+    assert latest(lambda x: jnp.cumsum(x, 0) + jnp.cumsum(x, 0)) == [0, 1, 2, 3, 4]
