@@ -261,7 +261,8 @@ def positive(statement: str, expression: Any, reason: str, relation: str = ">", 
     mark = {">": ">", ">=": r"\ge"}[relation]
 
     def decide() -> Any:
-        return {i: e for i, e in enumerate(_entries(expression)) if not manifestly(e, relation)}
+        entries = _entries(expression)
+        return {i: e for i, e in enumerate(entries) if not manifestly(e, relation)} if entries else "nothing to compare"
 
     return Step(statement, reason, POSITIVE, decide, _equation(expression, mark, 0, latex))
 
@@ -323,6 +324,8 @@ def linear(
     """Exact rank, determinant or null space of a matrix over ℚ or a function field (the null space as a span)."""
 
     def decide() -> Any:
+        if rank_is is None and det_is is None and kernel_is is None:
+            return "nothing was asked of the matrix"
         if rank_is is not None and (found := rank.rank(matrix)) != rank_is:
             return f"rank {found}, not {rank_is}"
         if det_is is not None and (left := remainder(rank.det(matrix), det_is)) != 0:

@@ -67,6 +67,21 @@ def test_a_procedure_that_does_not_answer_proves_nothing(answer):
         Derivation("t", (Step("s", "r", "p", lambda: answer),)).check()
 
 
+@pytest.mark.parametrize(
+    ("step", "left"),
+    [
+        (d.linear("a matrix", Matrix([[1]]), "nothing"), "nothing was asked of the matrix"),
+        (d.positive("no entries are above 0", Matrix(0, 0, []), "nothing"), "nothing to compare"),
+        (d.identity("nothing is nothing", [], [], "nothing"), "nothing to compare"),
+        (d.cases("nothing holds", tuple, lambda: True, "nothing"), "no case was tried"),
+    ],
+    ids=["linear", "positive", "identity", "cases"],
+)
+def test_a_step_that_asks_nothing_proves_nothing(step, left):
+    with pytest.raises(StepFailed, match=left):
+        Derivation("empty", (step,)).check()
+
+
 def test_the_remainder_is_in_normal_form():
     with pytest.raises(StepFailed) as caught:
         Derivation("t", (d.identity("s", (X + 1) ** 2, X**2, "r"),)).check()
