@@ -2,8 +2,8 @@
 
 Nothing is ever unpickled.
 
-What is read comes back as an array that `check_projection` takes; bfloat16, which NumPy lacks, comes as `Entries`-ready
-float32 numbers with their dtype kept beside them.
+What is read comes back as an array that `check_projection` takes; bfloat16 and 8-bit floats, which NumPy lacks, come as
+`Entries`-ready float32 numbers with the dtype that they are computed in beside them.
 """
 
 from __future__ import annotations
@@ -211,8 +211,8 @@ def _safetensors(path: Path) -> Stored:
 
     def load(key: str) -> Any:
         kind = file.get_slice(key).get_dtype()
-        if kind == "BF16":
-            return _bfloat16(path, key)
+        if kind in WIDENED:
+            return _widened(path, key, kind)
         try:
             return file.get_tensor(key)
         except (TypeError, KeyError, AttributeError, SafetensorError):
@@ -223,8 +223,23 @@ def _safetensors(path: Path) -> Stored:
     return Stored(path, keys, load)
 
 
-def _bfloat16(path: Path, key: str) -> Any:
-    """A bfloat16 tensor as float32, whose upper half it is, marked as bfloat16."""
+def _of_e4m3fn(bits: np.ndarray) -> np.ndarray:
+    """8-bit floats without infinity, exactly: a sign, four bits of exponent with bias 7, three of mantissa."""
+    exponent, mantissa = bits >> 3 & 15, (bits & 7).astype(np.float32)
+    size = np.ldexp(np.where(exponent > 0, 8 + mantissa, mantissa), np.maximum(exponent, 1).astype(int) - 10)
+    size[bits & 127 == 127] = np.nan
+    return np.asarray(np.where(bits >> 7, -size, size), np.float32)
+
+
+WIDENED: Mapping[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {  # what NumPy lacks, as float32, exactly
+    "BF16": ("<u2", lambda bits: (bits.astype(np.uint32) << 16).view(np.float32)),  # the upper half of a float32
+    "F8_E5M2": ("u1", lambda bits: (bits.astype(np.uint16) << 8).view(np.float16).astype(np.float32)),  # of a float16
+    "F8_E4M3": ("u1", _of_e4m3fn),
+}
+
+
+def _widened(path: Path, key: str, kind: str) -> Any:
+    """A tensor of bfloat16 or of 8-bit floats, marked as computed in bfloat16."""
     import json
 
     from ..causal.projection.entries import Labelled
@@ -234,8 +249,9 @@ def _bfloat16(path: Path, key: str) -> Any:
         entry = json.loads(file.read(length))[key]
         start, stop = entry["data_offsets"]
         file.seek(8 + length + start)
-        bits = np.frombuffer(file.read(stop - start), "<u2").astype(np.uint32) << 16
-    return Labelled(bits.view(np.float32).reshape(entry["shape"]), "bfloat16")
+        stored, widened = WIDENED[kind]
+        bits = np.frombuffer(file.read(stop - start), stored)
+    return Labelled(widened(bits).reshape(entry["shape"]), "bfloat16")
 
 
 def _torch(path: Path) -> Stored:

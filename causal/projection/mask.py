@@ -88,6 +88,8 @@ def _cleared(F: ArrayLike, entries: Entries, seen_by: Visible, boundary: Boundar
     positions_first = entries.layout == "positions-first"
     if type(F).__module__.startswith("pandas") and hasattr(F, "iloc"):
         return type(F)(_cleared(F.to_numpy(), entries, seen_by, boundary), index=F.index, columns=F.columns)
+    if type(F).__module__.startswith("polars") and hasattr(F, "to_numpy"):
+        return type(F)(_cleared(F.to_numpy(), entries, seen_by, boundary), schema=F.schema)
     if isinstance(F, Entries):
         F = entries.data.T if positions_first else entries.data
     F = F if compat.is_array_api_obj(F) else np.asarray(F)

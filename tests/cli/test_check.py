@@ -145,11 +145,22 @@ def test_bfloat16_files(run, tmp_path):
     assert (verdict.witness.query, verdict.witness.position) == (0, 2)
     torch.save(F, tmp_path / "f.pt")
     assert run("check", tmp_path / "f.pt", "--format", "json")[1].count('"bfloat16"') == 1
-    save.save_file({"f": torch.zeros(2, 3, dtype=torch.float8_e4m3fn)}, tmp_path / "eight.safetensors")
+    save.save_file({"f": torch.zeros(2, 3, dtype=torch.float8_e8m0fnu)}, tmp_path / "eight.safetensors")
     code, _, err = run("check", tmp_path / "eight.safetensors")
     assert code == 2
     assert "'f' in" in err
     assert "which NumPy lacks; save it as float32 or bfloat16" in err
+
+
+@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e5m2", "bfloat16"])
+def test_every_number_of_a_short_float_type_is_read_exactly(kind, tmp_path):
+    torch, save = need("torch"), need("safetensors.torch")
+    bits = torch.arange(256, dtype=torch.uint8) if "8_" in kind else torch.arange(-(2**15), 2**15, 8, dtype=torch.int16)
+    stored = bits.view(getattr(torch, kind)).reshape(2, -1)
+    save.save_file({"f": stored}, tmp_path / "f.safetensors")
+    found = open_file(tmp_path / "f.safetensors").array("f", "--key")
+    assert found.dtype == "bfloat16"
+    np.testing.assert_array_equal(found.data, stored.float().numpy())
 
 
 class Bomb:

@@ -204,3 +204,12 @@ def test_empty_sizes_have_masks(r, n):
     if r == 0:
         assert mask.starved == tuple(range(n))
         assert mask.staleness.tolist() == [t + 1 for t in range(n)]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_data_frame_comes_back_as_one(library):
+    frame = need(library).DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [0, 5]})
+    cleared = nearest_safe_projection(frame, visible=[[True, False]] * 3)
+    assert type(cleared) is type(frame)
+    assert list(cleared.columns) == ["a", "b", "c"]
+    assert cleared.to_numpy().tolist() == [[1, 0, 0], [2, 4, 5]]
