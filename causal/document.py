@@ -14,13 +14,12 @@ h2 { font-size: 1.05rem; margin: 1.8rem 0 .4rem; border-bottom: 1px solid #8c959
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #d0d7de;
   overflow-wrap: anywhere; }
-th { font-weight: 600; }
+th { font-weight: 600; overflow-wrap: normal; }
 td:first-child, th:first-child { min-width: 6rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f8fa; border: 1px solid #d0d7de; padding: .6rem; }
 code { overflow-wrap: anywhere; }
 svg { width: 100%; max-width: 40rem; height: auto; display: block; }
 ul { padding-left: 1.2rem; } li { overflow-wrap: anywhere; }
-del { text-decoration: line-through; } ins { text-decoration: underline; font-weight: 600; }
 .PROVED { color: #1a7f37; } .PROVED_IF { color: #7d4e00; } .REFUTED { color: #b31d28; } .UNDECIDED { color: #6639ba; }
 @media (max-width: 40rem) {
   table, tbody, tr, td { display: block; } thead { display: none; } tr { border-bottom: 1px solid #8c959f; }

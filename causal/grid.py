@@ -54,7 +54,8 @@ def grid(codes: Array, rows: Array, columns: Array, witness: tuple[int, int] | N
             f"<title>{safe(said)}</title></circle>"
         )
     label = f"{len(rows)} queries by {len(columns)} positions: what each query reads"
-    box = f"style='max-width:{width + 34:g}px' viewBox='-30 -22 {width + 34:g} {height + 26:g}'"
+    wide, high = max(width, 130) + 34, max(height, 90) + 26  # room for the names of the axes
+    box = f"style='max-width:{wide:g}px' viewBox='-30 -22 {wide:g} {high:g}'"
     return (
         f"<svg role='img' aria-label='{label}' {box}>{HATCH}"
         f"<text x='0' y='-8' font-size='11'>position {columns[0]} to {columns[-1]} →</text>"

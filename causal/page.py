@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PICTURES = {"model": ".model.picture", "projection": ".projection.picture"}
 JSON = re.compile(r"<pre id='verdict'>(.*?)</pre>", re.DOTALL)
 MARK = {True: "✓ holds", False: "✗ found against it", None: "– not run"}
+HEADINGS = ("what differs", "with the first input", "with the second")
 MOST_CHANGES = 12
 
 
@@ -45,7 +46,7 @@ def page(verdict: Shown) -> str:
         f"<h1 class='{status}'>{safe(verdict.headline())}</h1>\n",
         f"<p><b>{status}</b>: {safe(verdict.status.value)}.</p>\n",
         section("Accepted all the same", listing([verdict.suppressed] if verdict.suppressed else [])),
-        section("Witness", _witness(verdict.witness, status)),
+        section("Witness", _witness(verdict.witness)),
         section("Where it enters", _blame(verdict.details.get("blame"))),
         section("Provided that", listing(_conditions(verdict))),
         section("Columns", table(["column", "status", "what was seen"], _columns(verdict))),
@@ -69,23 +70,21 @@ def json_in(path: str | Path) -> str:
     return html.unescape(found[1])
 
 
-def _witness(witness: Any, status: str) -> str:
+def _witness(witness: Any) -> str:
     if witness is None:
         return ""
-    changes = witness.changes()
-    rows = "".join(
-        f"<tr><td>{safe(where)}</td><td><del>{safe(before)}</del></td><td><ins>{safe(after)}</ins></td></tr>\n"
-        for where, before, after in changes[:MOST_CHANGES]
+    changes = [list(change) for change in witness.changes()]
+    more = (
+        f"<p>Of the inputs the first {MOST_CHANGES} entries are shown; more differ.</p>\n"
+        if len(changes) > MOST_CHANGES
+        else ""
     )
-    head = (
-        "<thead><tr><th scope='col'>what differs</th><th scope='col'>first</th><th scope='col'>second</th></tr></thead>"
-    )
-    more = "<p>and more</p>\n" if len(changes) > MOST_CHANGES else ""
     before, after = witness.outputs
-    said = "Two inputs that agree on all that may be read, and two outputs. " if status == "REFUTED" else ""
-    shown = f"<table>{head}<tbody>\n{rows}</tbody></table>\n{more}" if changes else ""
-    outputs = f"<p>Output: <del>{safe(_short(before))}</del> <ins>{safe(_short(after))}</ins></p>\n"
-    return f"<p>{said}{safe(witness.describe())}.</p>\n{shown}{outputs if before is not None else ''}"
+    outputs = [] if before is None else [["output", _short(before), _short(after)]]
+    return (
+        f"<p>Two inputs that agree on all that may be read, and two outputs: {safe(witness.describe())}.</p>\n"
+        f"{table(HEADINGS, [*changes[:MOST_CHANGES], *outputs])}{more}"
+    )
 
 
 def _short(value: Any) -> str:
