@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 GENERIC = """
     bitwise_left_shift bitwise_not bitwise_right_shift bitwise_xor clamp_max cos cosh deg2rad eq erfc erfinv fmax fmin
     fmod frac gcd ge glu_jvp gt hardsigmoid hardtanh heaviside hypot i0 igamma isinf isnan isneginf isposinf lcm le
-    logical_not logical_xor logit lt maximum minimum mvlgamma nan_to_num ne _prelu_kernel rad2deg remainder sinc
+    logical_not logical_xor logit lt minimum mvlgamma nan_to_num ne _prelu_kernel rad2deg remainder sinc
     special_entr special_erfcx special_i0e special_i1 special_i1e special_log_ndtr special_ndtri special_xlog1py tan
     threshold xlogy complex _conj lerp frexp ldexp silu_backward gelu_backward
     tanh_backward sigmoid_backward threshold_backward leaky_relu_backward elu_backward hardtanh_backward mish_backward
@@ -110,6 +110,12 @@ def exponential(call: Any) -> Shadow:
     if call.name == "aten.softplus" and call["beta"] <= 0:
         return pointwise(call)
     return transfer.exponential(call, x)
+
+
+@rule("aten.maximum", fails="whole numbers", sees_sign=False, pointwise=True)
+def larger(call: Any) -> Shadow:
+    """The larger of two."""
+    return transfer.larger(call["self"].known(), call["other"].known(), tuple(call.value.shape))
 
 
 @rule(

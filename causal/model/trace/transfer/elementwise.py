@@ -267,6 +267,14 @@ def chosen(run: Context, condition: Operand, c: Shadow, x: Shadow, y: Shadow, sh
     return assemble(shape, lo, hi, kind)
 
 
+def larger(x: Shadow, y: Shadow, shape: tuple[int, ...]) -> Shadow:
+    """The larger of two: lowered where both are, as a masked score above the lowest number of its format."""
+    result, axes = pointwise(shape, (x, y)), len(shape)
+    low = [(s == MASKED) | (s == BIG) | (s == NEGINF) for s in (align(x.kind, axes), align(y.kind, axes))]
+    kind = np.where(low[0] & low[1] & (result.kind == VARIES), np.uint8(MASKED), result.kind)
+    return Shadow(shape, result.lo, result.hi, kind)
+
+
 def conjunction(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple[int, ...]) -> Shadow:
     """a and b, of truth values or bit by bit: like a product, False (0) decides alone; but 1 & 2 is 0."""
     p = product(run, a, b, shape)

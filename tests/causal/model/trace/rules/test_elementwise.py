@@ -226,3 +226,14 @@ def test_minus_infinity_times_or_over_a_number_above_0_is_minus_infinity():
     for change in (lambda s, x: s * heat, lambda s, x: s / x[..., :1], lambda s, x: x[..., :1].exp() / s):
         run = trace.run(attention(change), (x,))
         assert run.outputs[0].along(1)[1].tolist() == [5] * 6
+
+
+def test_the_larger_of_two_lowered_scores_is_lowered():
+    """As where scores are kept above the lowest number of their format."""
+    lowest = torch.tensor(torch.finfo(torch.float64).min, dtype=torch.float64)
+    mask = torch.zeros(6, 6, dtype=torch.float64).masked_fill(torch.ones(6, 6, dtype=torch.bool).triu(1), lowest)
+    run = check(lambda x: torch.maximum(x @ x.mT + mask, lowest).softmax(-1) @ x, X, exact=False)
+    assert [c.kind for c in run.conditions] == ["finite-mask"]
+    assert run.outputs[0].along(0)[1].tolist() == list(range(6))
+    above = check(lambda x: torch.maximum(x @ x.mT + mask, torch.zeros_like(mask)).softmax(-1) @ x, X, exact=False)
+    assert above.outputs[0].along(0)[1].tolist() == [5] * 6
