@@ -310,8 +310,9 @@ Made by `python benchmarks/transformers_sweep.py` on {date.today():%d %B %Y}. Ea
 rule and checked over {POSITIONS} positions. Brute force, which knows nothing of the checker, replaces later tokens and
 looks whether an earlier logit moves, with the parameters as initialised and with noise on each.
 
-Of {len(table)} classes {ran} ran: {count["PROVED"]} are proved, {count["PROVED_IF"]} under conditions,
-{count["REFUTED"]} are refuted and {count["UNDECIDED"]} stay undecided, so that {decided / max(ran, 1):.1%} are decided.
+Of {len(table)} classes (of {len(classes())}) {ran} ran: {count["PROVED"]} are proved, {count["PROVED_IF"]} under
+conditions, {count["REFUTED"]} are refuted and {count["UNDECIDED"]} stay undecided:
+{decided / max(ran, 1):.1%} are decided.
 Brute force contradicts {sum(map(wrong, table.values()))} of the verdicts. The other classes could not be shrunk or run
 in this way (`ERROR`).
 
