@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import experimental
 
 from ..setting import AS_GIVEN, ModelError, Setting
 from ..trace.jaxpr.evaluation import Evaluation, wide_type
-from ..trace.jaxpr.frontend import Given, Recording, blame, recorded, traced
+from ..trace.jaxpr.frontend import Given, Recording, blame, bodies, recorded, traced
 from .models import After, Pure, dotted, pure
 from .varying import ArrayVariation, is_inexact
 
@@ -201,7 +202,7 @@ class Runs:
         """The results; `instead` holds numbers for the parameters that the program closes over."""
         if not wide:
             return [np.asarray(v) for v in self._function(False)(list(arguments), list(instead))]
-        with jax.enable_x64(True):
+        with _double_precision():
             arguments, instead = ([_widened(v) for v in values] for values in (arguments, instead))
             return [np.asarray(v) for v in self._function(True)(arguments, instead)]
 
@@ -253,6 +254,12 @@ def rows(y: np.ndarray, axis: int) -> np.ndarray:
     return y.reshape(y.shape[0], -1)
 
 
+def _double_precision() -> Any:
+    """The context in which JAX has numbers of 64 bits, wherever the release keeps it."""
+    holder: Any = jax if hasattr(jax, "enable_x64") else experimental
+    return holder.enable_x64(True)
+
+
 def _widened(value: Any) -> Any:
     return value.astype(wide_type(value.dtype)) if is_inexact(value) else value
 
@@ -278,7 +285,7 @@ def _dtypes(jaxpr: Any) -> Iterator[Any]:
     yield from (v.aval.dtype for v in (*jaxpr.invars, *jaxpr.constvars) if hasattr(v.aval, "dtype"))
     for equation in jaxpr.eqns:
         yield from (v.aval.dtype for v in equation.outvars if hasattr(v.aval, "dtype"))
-        for inner in jax.extend.core.jaxprs_in_params(equation.params):
+        for inner in bodies(equation.params):
             yield from _dtypes(getattr(inner, "jaxpr", inner))
 
 

@@ -116,11 +116,11 @@ def closed_over(closed: Any) -> Iterator[Any]:
     literals = [v.val for e in jaxpr.eqns for v in e.invars if isinstance(v, core.Literal)]
     yield from (c for c in (*getattr(closed, "consts", ()), *literals) if getattr(c, "shape", ()))
     for equation in jaxpr.eqns:
-        for inner in _bodies(equation.params):
+        for inner in bodies(equation.params):
             yield from closed_over(inner)
 
 
-def _bodies(params: Mapping[str, Any]) -> Iterator[Any]:
+def bodies(params: Mapping[str, Any]) -> Iterator[Any]:
     """The programs among the parameters of an equation."""
     for value in params.values():
         for inner in value if isinstance(value, (tuple, list)) else (value,):
