@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import oracle
 import pytest
-from attnproof import Boundary, check_projection
+from attnproof import Boundary, check_projection, largest_safe_mask
 from attnproof.causal.projection import columns as columns_room
 from attnproof.causal.projection import exact as exact_room
 from attnproof.causal.projection.columns import Columns, enough_primes, modulo, primes
@@ -420,3 +420,9 @@ def test_the_quick_remainder_is_the_remainder(p):
     edge = 2**63 - 1
     x = np.array([0, 1, -1, p - 1, p, -p, p * p, -p * p, edge, -edge, -edge - 1], np.int64)
     assert modulo(x, p).tolist() == [int(v) % p for v in x]
+
+
+def test_a_mask_made_under_another_boundary_is_judged_under_the_prefix_boundary():
+    F = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    mask = largest_safe_mask(F, boundary=Boundary.strict(3))
+    assert check_projection(F, visible=mask).boundary.kind == "prefix"
