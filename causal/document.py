@@ -15,7 +15,7 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #d0d7de;
   overflow-wrap: anywhere; }
 th { font-weight: 600; overflow-wrap: normal; }
-td:first-child, th:first-child { min-width: 6rem; }
+td:first-child, th:first-child, td:nth-child(2), th:nth-child(2) { min-width: 6.5rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f8fa; border: 1px solid #d0d7de; padding: .6rem; }
 code { overflow-wrap: anywhere; }
 svg { width: 100%; max-width: 40rem; height: auto; display: block; }

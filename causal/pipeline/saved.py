@@ -100,9 +100,12 @@ def differences(witness: Any) -> Iterator[tuple[str, int, str, str, str]]:
             clock = tables.clocks[tables.names.index(name)]
             yield from ((name, row, "", "row", "no row") for row in np.flatnonzero(~clock.kept(witness.cut)).tolist())
             continue
-        for number, column in enumerate(source.names):
-            x, y = (_entries(table, column, number) for table in (before, after))
-            for row, (a, b) in enumerate(zip(x, y, strict=True)):
+        columns = [
+            list(zip(*(_entries(table, column, number) for table in (before, after)), strict=True))
+            for number, column in enumerate(source.names)
+        ]
+        for row, pairs in enumerate(zip(*columns, strict=True)):  # row by row: the nearest to the cut come first
+            for column, (a, b) in zip(source.names, pairs, strict=True):
                 if a != b and not (a != a and b != b):
                     yield name, row, str(column), str(a), str(b)
 

@@ -60,3 +60,9 @@ def test_a_witness_that_was_read_back_has_no_data():
     witness = check_pipeline(lambda x: x[::-1], np.arange(6.0)).witness
     with pytest.raises(ValueError, match="witness was read back from its record, without data"):
         PipelineWitness.from_dict(witness.to_dict()).save("nowhere")
+
+
+def test_what_was_changed_is_told_from_the_cut_on():
+    table = pd.DataFrame({name: np.arange(20.0) for name in "abc"})
+    witness = check_pipeline(lambda d: d[["c"]].shift(-1), table).witness
+    assert [what for what, _, _ in witness.changes()][:3] == [f"row {witness.position}, column {c}" for c in "abc"]
