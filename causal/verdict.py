@@ -263,10 +263,9 @@ class Verdict:
         It shows what was decided, the evidence, the witness and how to replay it, and of the user's data only what the
         witness and the JSON need. Raises ValueError for an ending other than .html, OSError without the folder.
         """
-        from .document import write
-        from .page import page
+        from . import document, page
 
-        write(page(self), path)
+        document.write(page.page(self), path)
 
     @classmethod
     def from_report(cls, path: str | Path) -> Verdict:

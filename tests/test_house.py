@@ -28,6 +28,8 @@ ELSEWHERE = {
     "test_no_lookahead.py": "the user's own test file",
     ".github/workflows/no-lookahead.yml": "the user's own workflow",
     "my_features.py": "the user's own pipeline",
+    "tests/test_features.py": "the user's own test file",
+    "strategy.py": "the user's own strategy",
     "ask.v": "what the reader writes",
     "file.py": "any file",
     "x.v": "the file of an example",

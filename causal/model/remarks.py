@@ -151,7 +151,7 @@ REMEDIES = {
 def remedies(operations: Iterable[str]) -> list[str]:
     """A sentence for each known way out, given the names of the operations that ran.
 
-    >>> remedies(["aten.add", "aten._grouped_mm"])[0].split(",")[0]
-    'tokens are sorted or counted by expert'
+    >>> remedies(["aten.add", "aten._grouped_mm"])[0].split(";")[0]
+    'tokens are sorted or counted by expert in a way that is not followed back'
     """
     return list(dict.fromkeys(REMEDIES[name] for name in operations if name in REMEDIES))

@@ -79,7 +79,8 @@ Definition selected (c x y : shadow) : shadow :=
   else
     let both f := f (kind_of x) && f (kind_of y) in
     assemble (join_lo [:: c; x; y]) (join_hi [:: c; x; y])
-      (if both is_zero then Zero else if both is_neginf then Neginf else if both is_positive then Positive else Varies).
+      (if both is_zero then Zero else if both is_neginf then Neginf else if both is_positive then Positive
+       else if both is_lowered then Masked else Varies).
 
 (** A sum over an axis. *)
 Definition summed (ss : seq shadow) : shadow :=

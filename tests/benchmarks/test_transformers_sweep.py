@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
 from needs import need
 
 torch = need("torch")
@@ -9,7 +13,13 @@ need("transformers")
 
 import attnproof as ap
 import pytest
-from attnproof.benchmarks import transformers_sweep as sweep
+
+PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "transformers_sweep.py"
+spec = spec_from_file_location("benchmarks_transformers_sweep", PATH)
+assert spec is not None
+assert spec.loader is not None
+sweep = sys.modules["benchmarks_transformers_sweep"] = module_from_spec(spec)
+spec.loader.exec_module(sweep)
 
 SAMPLE = {
     "MixtralForCausalLM": "PROVED_IF",  # experts: rows sorted, multiplied in groups and put back

@@ -202,7 +202,7 @@ def _parameters(value: Any) -> dict[str, Any]:
         return {n: v for n, v in _named(value).items() if isinstance(v, jax.Array) and is_inexact(v)}
     if is_module(value, "flax.linen"):
         return {} if value.scope is None else _named(value.variables.get("params", {}))
-    if isinstance(value, Mapping) and isinstance(value.get("params"), Mapping):
+    if isinstance(value, Mapping) and "params" in value and isinstance(value["params"], Mapping):
         return {n: v for n, v in _named(value["params"]).items() if isinstance(v, jax.Array)}
     return {}
 

@@ -179,8 +179,9 @@ def _large(run: Context, b: Operand | Number, y: Shadow, axes: int, factor: floa
 
 
 def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple[int, ...]) -> Shadow:
-    """a · b joins both, except where one is exactly 0: the product is 0, whatever the other (finite) number is. So is
-    −∞ times a number above 0 −∞ again.
+    """a · b joins both, except where one is exactly 0: the product is 0, whatever the other (finite) number is.
+
+    −∞ times a number above 0 is not −∞ for certain: in floats the other may round to 0, and the product is no number.
     """
     x, y = known(run, a), known(run, b)
     axes = len(shape)
@@ -191,7 +192,6 @@ def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple
     for factor, k in ((b, p), (a, q)):
         if isinstance(factor, int | float) and factor > 0:
             kind = np.where((k == POSITIVE) | (k == MASKED), k, kind)
-    kind = np.where(((p == NEGINF) & (q == POSITIVE)) | ((q == NEGINF) & (p == POSITIVE)), np.uint8(NEGINF), kind)
     zero_p, zero_q = (p == ZERO) & (q < FIXED), (q == ZERO) & (p < FIXED)
     if zero_p.any() or zero_q.any():
         run.zeros_used(*(o for o, zero in ((a, zero_p), (b, zero_q)) if zero.any() and not isinstance(o, Number)))
@@ -250,8 +250,8 @@ def chosen(run: Context, condition: Operand, c: Shadow, x: Shadow, y: Shadow, sh
     kind: Array = np.full((1,) * axes, VARIES, np.uint8)
     both = (align(x.kind, axes) == POSITIVE) & (align(y.kind, axes) == POSITIVE)
     kind = np.where(both, np.uint8(POSITIVE), kind)
-    low = [(s == MASKED) | (s == BIG) | (s == NEGINF) for s in (align(x.kind, axes), align(y.kind, axes))]
-    kind = np.where(low[0] & low[1], np.uint8(MASKED), kind)  # lowered on both sides
+    low = [(s == MASKED) | (s == BIG) for s in (align(x.kind, axes), align(y.kind, axes))]
+    kind = np.where(low[0] & low[1], np.uint8(MASKED), kind)  # lowered on both sides, and finite
     for certain in (ZERO, NEGINF):  # the same on both sides, whatever the condition says
         same = (align(x.kind, axes) == certain) & (align(y.kind, axes) == certain)
         kind = np.where(same, np.uint8(certain), kind)

@@ -1,6 +1,6 @@
 """The store of shadows: found by storage, whatever tensor shows it."""
 
-import gc
+from contextlib import ExitStack
 
 from needs import need
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import attnproof as ap
 import numpy as np
 import pytest
+from attnproof.causal.model.age import young
 from attnproof.causal.model.trace.domain import FIXED, VARIES, uniform
 from attnproof.causal.model.trace.ledger import Ledger
 from attnproof.causal.model.trace.policy import Policy
@@ -28,15 +29,14 @@ class Here:
 @pytest.fixture
 def store():
     """A store with six ranks; what it meets from now on is new."""
-    made = []
+    with ExitStack() as stack:
 
-    def make(**policy):
-        made.append(Shadows(Ledger(Here(), 5), 5, Policy(**policy)))
-        gc.freeze()
-        return made[-1]
+        def make(**policy):
+            made = Shadows(Ledger(Here(), 5), 5, Policy(**policy))
+            stack.enter_context(young())
+            return made
 
-    yield make
-    gc.unfreeze()
+        yield make
 
 
 def test_a_view_shows_what_was_written_through_another(store):
