@@ -14,7 +14,8 @@ import jaxlib
 from ....ownership import is_own_file
 
 HERE = str(Path(__file__).parents[3])  # causal/
-LIBRARIES = (*jax.__path__, *jaxlib.__path__, sysconfig.get_path("stdlib"))
+OURS = (HERE, "<", *jax.__path__, *jaxlib.__path__)  # what never is the user's, wherever it is installed
+STANDARD = sysconfig.get_path("stdlib")
 
 
 class Places:
@@ -46,10 +47,10 @@ class Places:
             traceback = equation.source_info.traceback
             for frame in traceback.frames if traceback is not None else ():
                 name, line = frame.file_name, frame.line_num
-                if name.startswith((HERE, "<")):
+                if name.startswith(OURS):
                     continue
                 if is_own_file(name):
                     return f"{name}:{line}"
-                if not fallback and not name.startswith(LIBRARIES):
+                if not fallback and not name.startswith(STANDARD):
                     fallback = f"{name}:{line}"
         return fallback or "?"
