@@ -327,6 +327,11 @@ class Program:
         return self.held.changed
 
     @property
+    def rebuilt(self) -> bool:
+        """Whether the program itself is another after a call: no, a later run goes through Python again."""
+        return False
+
+    @property
     def name(self) -> str:
         """What to call the model."""
         return name_of(self.subject.model)

@@ -107,8 +107,8 @@ def holds_later(question: Question, best: Attempt) -> bool:
 
     Where truth values of the input were tried both ways, another input may leave what this one does not.
     """
-    if not question.runs or best.trace.harmless or best.trace.excluded:
-        return False
+    if not question.runs or best.trace.harmless or best.trace.excluded or question.program.rebuilt:
+        return False  # what Python keeps beside arrays may steer another program
     later = attempt(question, best.policy, later=True)
     if isinstance(later, str):
         return True  # what does not run gives no output

@@ -125,10 +125,24 @@ def _calls_for_reach(runner: Runner, plan: Plan) -> int:
 
 
 def _further(runner: Runner, plan: Plan, trials: Sequence[Trial]) -> list[Replay]:
-    """What the calls that were kept back are spent on when nothing was found: further cuts."""
+    """What the calls that were kept back are spent on when nothing was found: further cuts, then other ways there."""
     assert plan.calls is not None
     calls = plan.calls - runner.calls - FOR_REPETITION
-    return spread(runner, calls, runner.seed + 1, {trial.replay.cut for trial in trials})
+    found = spread(runner, calls, runner.seed + 1, {trial.replay.cut for trial in trials})
+    return [*found, *_other_ways(runner, calls - len(found), {*found, *(trial.replay for trial in trials)})]
+
+
+def _other_ways(runner: Runner, calls: int, done: Collection[Replay]) -> list[Replay]:
+    """Where every cut is `done` in some way: the other ways, truncation first, as many as there are calls."""
+    cuts = all_cuts(runner.clock).tolist()
+    if len({replay.cut for replay in done}) < len(cuts):
+        return []
+    found: list[Replay] = []
+    for way in dict.fromkeys((r.kind, r.table) for r in thorough(runner, cuts[:1])):
+        left = [r for r in (Replay(cut, *way) for cut in cuts) if r not in done]
+        most = max(0, calls - len(found))
+        found += left if len(left) <= most else [left[i * len(left) // most] for i in range(most)]
+    return found
 
 
 def _before_the_first(runner: Runner, trials: Sequence[Trial], labels: Collection[str]) -> list[Trial]:

@@ -110,11 +110,9 @@ class Sparse:
             for i in range(self.shape[0]):
                 part = rows.values[rows.starts[i] : rows.starts[i + 1]]
                 low[i], high[i] = part.min(initial=0), part.max(initial=0)
-        elif self.by_row:
-            some = np.diff(self.starts) > 0
-            low[some], high[some] = ends
         else:
-            low[:], high[:] = ends
+            counts = np.diff(self.starts) if self.by_row else np.bincount(self.places, minlength=self.shape[0])
+            low[counts > 0], high[counts > 0] = ends
         return low, high
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -54,6 +55,8 @@ class Pure:
 
 def pure(model: Callable[..., Any], mode: str) -> Pure:
     """The model as a function in that mode; ModelError where it is a module of linen without its variables."""
+    if type(model).__module__ == "equinox._jit":  # computes what it compiles, whose mode and parameters it hides
+        model = getattr(model, "__wrapped__", model)
     owner = getattr(model, "__self__", model)
     method = None if owner is model else getattr(model, "__func__", None)
     if is_module(owner, "flax.nnx"):
@@ -114,7 +117,8 @@ def _equinox(model: Any, method: Any, mode: str) -> Pure:
         module = eqx.combine(jax.tree.unflatten(kind, list(values)), rest)
         return After((method or type(module).__call__)(module, *given, **keywords))
 
-    return Pure(type(model).__name__, call, tuple(leaves), libraries=("jax", "equinox", "numpy"))
+    held = _held(model)
+    return Pure(type(model).__name__, call, tuple(leaves), held, libraries=("jax", "equinox", "numpy"))
 
 
 def _linen(model: Any, method: Any, mode: str) -> Pure:
@@ -153,6 +157,9 @@ def _function(model: Callable[..., Any], mode: str) -> Pure:
     named = getattr(inner, "__name__", None)
     name = named if isinstance(named, str) and named != "<lambda>" else "the function"
     unset = f"{name} has no mode that could be set: it ran as it is, not in train mode" if mode == "train" else ""
+    training = sorted({type(v).__name__ for v in reachable(inner) if _is_training(v)}) if mode == "eval" else ()
+    if training:
+        unset = f"{', '.join(training)} inside {name} ran as it is, in train mode: set eval mode before the check"
 
     def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
         return After(model(*given, **keywords))
@@ -161,6 +168,13 @@ def _function(model: Callable[..., Any], mode: str) -> Pure:
 
 
 # -- modes ------------------------------------------------------------------------------------------------------------
+
+
+def _is_training(value: Any) -> bool:
+    """Whether a module of nnx or equinox says of itself that it is in train mode."""
+    if is_module(value, "flax.nnx"):
+        return any(getattr(value, name, None) is False for name in ("deterministic", "use_running_average"))
+    return is_module(value, "equinox") and getattr(value, "inference", None) is False
 
 
 def _mode_keywords(function: Callable[..., Any], mode: str, name: str, skipped: int) -> tuple[dict[str, bool], str]:
@@ -198,6 +212,8 @@ def _parameters(value: Any) -> dict[str, Any]:
         from flax import nnx
 
         return _named(nnx.state(value, nnx.Param))
+    if isinstance(value, getattr(sys.modules.get("flax.nnx"), "Param", ())):
+        return _named({"a parameter": value})
     if is_module(value, "equinox"):
         return {n: v for n, v in _named(value).items() if isinstance(v, jax.Array) and is_inexact(v)}
     if is_module(value, "flax.linen"):

@@ -62,6 +62,16 @@ def test_sparse_is_dense(make, kind, data):
         assert mask.release.tolist() == other.release.tolist()
 
 
+def test_rows_of_zeros_are_known_in_columns_too():
+    """Slots whose row of F is 0 cancel in floats; stored by column they were PROVED_IF."""
+    scipy = need("scipy.sparse")
+    values = np.array([[0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 2.0]])
+    keys = np.array([[0, 0, 0], [-1, 0, -1], [0, -1, 0], [0, 0, 0], [0, 0, 0.0]])
+    asked = {"layout": "slots-first", "visible": np.tril(np.ones((3, 5), bool)), "boundary": "strict"}
+    found = [check_projection(make(values), make(keys), **asked) for make in (scipy.csr_array, scipy.csc_array)]
+    assert found[0].status is found[1].status
+
+
 def test_flags_of_libraries_are_not_believed():
     """Unsorted places, places that stand twice, zeros that are stored, and flags that say otherwise."""
     scipy, torch = need("scipy.sparse"), need("torch")

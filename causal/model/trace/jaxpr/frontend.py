@@ -111,10 +111,11 @@ def _argument(run: Interpreter, given: Given, aval: Any, recording: Recording, o
 
 
 def closed_over(closed: Any) -> Iterator[Any]:
-    """The arrays, of at least one axis, that a program and those inside it close over."""
+    """The arrays that a program and those inside it close over; numbers from Python are none."""
     jaxpr = getattr(closed, "jaxpr", closed)
     literals = [v.val for e in jaxpr.eqns for v in e.invars if isinstance(v, core.Literal)]
-    yield from (c for c in (*getattr(closed, "consts", ()), *literals) if getattr(c, "shape", ()))
+    held = (*getattr(closed, "consts", ()), *literals)
+    yield from (c for c in held if getattr(c, "shape", ()) or isinstance(c, jax.Array))
     for equation in jaxpr.eqns:
         for inner in bodies(equation.params):
             yield from closed_over(inner)

@@ -106,7 +106,8 @@ class Interpreter:
         binding = BINDINGS.get(name)
         with self.places.at(equation):
             call = JaxCall(self, equation, operands)
-            if not equation.effects and all(o.is_constant for o in operands) and not (binding and binding.draws):
+            made_anew = equation.effects or "callback" in name or (binding is not None and binding.draws)
+            if not made_anew and all(o.is_constant for o in operands):
                 return self._computed(call)
             if binding is not None and binding.whole:
                 return self._followed(call, binding)

@@ -276,3 +276,78 @@ def test_the_command_line(tmp_path):
     said = json.loads(done.stdout)
     assert said["status"] == "REFUTED"
     assert said["details"]["blame"]["entry"]["line"] == f"{file}:4"
+
+
+# -- what a function closes over ---------------------------------------------------------------------------------------
+
+
+class Gate(eqx.Module):
+    gate: jax.Array
+
+    def __call__(self, x):
+        return x.cumsum(-2) + self.gate * x.mean(-2, keepdims=True)
+
+
+class Gated(nnx.Module):
+    def __init__(self):
+        self.gate = nnx.Param(jnp.zeros(()))
+
+    def __call__(self, x):
+        return x.cumsum(1) + self.gate * x.mean(1, keepdims=True)
+
+
+def closed_gates():
+    graph, state = nnx.split(Gated())
+    alone = nnx.Param(jnp.zeros(()))
+    return {
+        "split and merged": lambda x: nnx.merge(graph, state)(x),
+        "a parameter alone": lambda x: x.cumsum(1) + alone[...] * x.mean(1, keepdims=True),
+        "compiled by equinox": eqx.filter_jit(Gate(jnp.zeros(()))),
+        "compiled by equinox, mapped": eqx.filter_jit(jax.vmap(Gate(jnp.zeros(())))),
+    }
+
+
+@pytest.mark.parametrize("kind", closed_gates())
+def test_a_declared_parameter_that_is_zero_is_a_condition_however_it_is_held(kind):
+    verdict = ap.check_model(closed_gates()[kind], X)
+    assert verdict.status.name == "PROVED_IF"
+    assert verdict.conditions[0].text.startswith("the zeros among the parameters stay zero")
+
+
+def test_a_number_that_a_function_closes_over_is_named():
+    zero = jnp.zeros(())
+    verdict = ap.check_model(lambda x: x.cumsum(1) + zero * x.mean(1, keepdims=True), X)
+    assert any("float32[]" in said for said in verdict.assumptions)
+
+
+class Switched(eqx.Module):
+    drop: eqx.nn.Dropout
+
+    def __call__(self, x):
+        return x[:, ::-1] if self.drop.inference else x.cumsum(1)
+
+
+def test_the_mode_is_set_inside_what_equinox_compiled_and_said_to_be_unset_elsewhere():
+    model = Switched(eqx.nn.Dropout(0.5))
+    assert ap.check_model(eqx.filter_jit(model), X).status.name == "REFUTED"
+    assert any("in train mode" in reason for reason in ap.check_model(lambda x: model(x), X).reasons)
+
+
+class Counting(nnx.Module):
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return x.cumsum(1) if self.calls < 2 else x.cumsum(1) + x.mean(1, keepdims=True)
+
+
+def test_a_module_that_counts_its_calls_in_python_is_proved_from_the_state_as_given():
+    verdict = ap.check_model(Counting(), X)
+    assert verdict.status.name == "PROVED_IF"
+    assert "every call starts from the state as given" in verdict.conditions[0].text
+
+
+def test_a_constant_that_a_callback_makes_is_not_computed():
+    verdict = ap.check_model(lambda x: eqx.error_if(x.cumsum(1), jnp.isnan(x[:, :1]).any(), "no"), X)
+    assert verdict.status.name == "PROVED"
