@@ -100,6 +100,11 @@ class AnyProgram(Protocol):
         """Whether a call changes what the model keeps."""
         ...
 
+    @property
+    def rebuilt(self) -> bool:
+        """Whether the program itself is another after a call."""
+        ...
+
     def shared(self) -> list[str]:
         """What lies in the memory of the varied input, in words."""
         ...
