@@ -123,15 +123,8 @@ def checked_lengths(lengths: Sequence[int]) -> list[int]:
     return sizes
 
 
-def subject_of(
-    model: Callable[..., Any], inputs: Sequence[Any], vary: int | str, sequence_axis: int, output_axis: int | None
-) -> Subject:
-    """The model with its inputs, a last mapping as keywords; ModelError or TypeError where they misfit."""
-    torch = need_torch()
-    if not callable(model):
-        raise ArgumentTypeError(
-            "model", f"must be callable, not {type(model).__name__}", "pass an nn.Module or a function"
-        )
+def parted(inputs: Sequence[Any], vary: int | str) -> tuple[tuple[Any, ...], dict[str, Any], int | str]:
+    """Inputs by place, those of a last mapping by keyword, and which is varied; ModelError where `vary` names none."""
     positional, keywords = list(inputs), {}
     if positional and isinstance(positional[-1], Mapping):
         keywords = dict(positional.pop())
@@ -142,7 +135,20 @@ def subject_of(
             few = f"names none of the {len(positional)} inputs"
             raise ModelError("vary", few, "pass an index below that", vary)
         vary = next(iter(keywords))
-    subject = Subject(model, tuple(positional), keywords, vary)
+    return tuple(positional), keywords, vary
+
+
+def subject_of(
+    model: Callable[..., Any], inputs: Sequence[Any], vary: int | str, sequence_axis: int, output_axis: int | None
+) -> Subject:
+    """The model with its inputs, a last mapping as keywords; ModelError or TypeError where they misfit."""
+    torch = need_torch()
+    if not callable(model):
+        raise ArgumentTypeError(
+            "model", f"must be callable, not {type(model).__name__}", "pass an nn.Module or a function"
+        )
+    positional, keywords, vary = parted(inputs, vary)
+    subject = Subject(model, positional, keywords, vary)
     if not isinstance(subject.input, torch.Tensor):
         raise ModelError(
             f"input {vary}",

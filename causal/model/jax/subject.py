@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..arguments import parted
 from ..setting import ModelError
 from ..trace.subject import Subject
 from .models import with_variables
@@ -34,17 +35,8 @@ def subject_of(
 ) -> ArraySubject:
     """The model with its inputs, a last mapping as keywords; ModelError where they misfit."""
     model, given = with_variables(model, inputs)
-    positional, keywords = list(given), {}
-    if positional and isinstance(positional[-1], Mapping):
-        keywords = dict(positional.pop())
-    if isinstance(vary, str) and vary not in keywords:
-        raise ModelError("vary", "is no keyword of the model's inputs", "give them as a last mapping", vary)
-    if not isinstance(vary, str) and not 0 <= vary < len(positional):
-        if vary or len(keywords) != 1:
-            few = f"names none of the {len(positional)} inputs"
-            raise ModelError("vary", few, "pass an index below that", vary)
-        vary = next(iter(keywords))
-    subject = ArraySubject(model, tuple(positional), keywords, vary)
+    positional, keywords, vary = parted(given, vary)
+    subject = ArraySubject(model, positional, keywords, vary)
     x = subject.input
     if not isinstance(x, (jax.Array, np.ndarray, jax.ShapeDtypeStruct)) or jnp.issubdtype(x.dtype, jax.dtypes.extended):
         raise ModelError(
