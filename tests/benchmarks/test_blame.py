@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
 import pytest
+from by_path import benchmark
 from needs import need
 
 need("torch")
 need("transformers")
 
-PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "blame.py"
-spec = spec_from_file_location("benchmarks_blame", PATH)
-assert spec is not None
-assert spec.loader is not None
-blame = sys.modules["benchmarks_blame"] = module_from_spec(spec)
-spec.loader.exec_module(blame)
+blame = benchmark("blame")
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 from attnproof.causal.verdict import Status
+from by_path import benchmark
 
-PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz_heads.py"
-spec = spec_from_file_location("fuzz_heads", PATH)
-assert spec is not None
-assert spec.loader is not None
-fuzz_heads = sys.modules["fuzz_heads"] = module_from_spec(spec)
-spec.loader.exec_module(fuzz_heads)
+fuzz_heads = benchmark("fuzz_heads")
 
 pytestmark = pytest.mark.claim("T10", "T11", "T12")
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from by_path import benchmark
 from needs import need
 
 pytestmark = [pytest.mark.claim("T17"), pytest.mark.slow]
@@ -16,10 +15,7 @@ for name in ("pandas", "polars", "scipy", "sklearn", "statsmodels", "arch"):
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "library-functions.md"
-spec = spec_from_file_location("library_functions", ROOT / "benchmarks" / "library_functions.py")
-table = module_from_spec(spec)
-sys.modules[spec.name] = table
-spec.loader.exec_module(table)
+table = benchmark("library_functions")
 entries, page, row, series, verdict_of = table.entries, table.page, table.row, table.series, table.verdict_of
 
 

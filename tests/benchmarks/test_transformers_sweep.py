@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
+from by_path import benchmark
 from needs import need
 
 torch = need("torch")
@@ -14,12 +11,7 @@ need("transformers")
 import attnproof as ap
 import pytest
 
-PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "transformers_sweep.py"
-spec = spec_from_file_location("benchmarks_transformers_sweep", PATH)
-assert spec is not None
-assert spec.loader is not None
-sweep = sys.modules["benchmarks_transformers_sweep"] = module_from_spec(spec)
-spec.loader.exec_module(sweep)
+sweep = benchmark("transformers_sweep")
 
 SAMPLE = {
     "MixtralForCausalLM": "PROVED_IF",  # experts: rows sorted, multiplied in groups and put back

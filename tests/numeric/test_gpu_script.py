@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
+from by_path import benchmark
 from needs import need, need_cuda
 
 ROOT = Path(__file__).parents[2]
@@ -22,11 +22,7 @@ def run(*arguments):
 
 @pytest.fixture(scope="module")
 def gpu():
-    spec = spec_from_file_location("benchmarks_gpu", ROOT / "benchmarks" / "gpu.py")
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return benchmark("gpu")
 
 
 def test_the_self_test_passes_and_calls_itself_one(tmp_path):
