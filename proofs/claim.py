@@ -43,6 +43,10 @@ class Scale:
     n: int | None = None
     seed: int = 0
 
+    def array(self, values: Any) -> Any:
+        """The values as an array of `xp`, on the device."""
+        return self.xp.asarray(values) if self.device is None else self.xp.asarray(values, device=self.device)
+
 
 @dataclass(frozen=True)
 class Claim:

@@ -200,8 +200,7 @@ def scale_check(scale: Scale) -> str:
     n = 20_000 if scale.n is None else scale.n
     r, d = min(64, n), 8
     rng = np.random.default_rng(scale.seed)
-    place = {} if scale.device is None else {"device": scale.device}
-    q, keys, e = (scale.xp.asarray(rng.standard_normal(shape), **place) for shape in ((n, d), (n, d), (r, n)))
+    q, keys, e = (scale.array(rng.standard_normal(shape)) for shape in ((n, d), (n, d), (r, n)))
     coefficients = math.prod(slot_weights(q, keys, e).shape)
     expect(coefficients == cost.compressed_coefficients(n, r), f"{coefficients} coefficients for n = {n}, r = {r}")
     parameters = 2 * math.prod(e.shape)

@@ -288,7 +288,7 @@ def scale_check(scale: Scale) -> str:
     dense = np.where(late, 0.0, rng.standard_normal((r, n)))
     planted = (int(rng.integers(r)), int(rng.integers(t + 1, n)))
     dense[planted] = 1e-6
-    array = scale.xp.asarray(dense) if scale.device is None else scale.xp.asarray(dense, device=scale.device)
+    array = scale.array(dense)
     visible = np.arange(n)[:, None] >= np.full(r, t)[None, :]
     verdict = check_projection(array, layout="slots-first", visible=visible)
     witness = verdict.witness

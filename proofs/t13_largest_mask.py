@@ -154,7 +154,7 @@ def scale_check(scale: Scale) -> str:
     releases = np.sort(rng.integers(0, n, size=min(8, n)))
     dense = np.where(np.arange(n)[None, :] <= releases[:, None], rng.standard_normal((len(releases), n)), 0.0)
     dense[np.arange(len(releases)), releases] = 1.0
-    array = scale.xp.asarray(dense) if scale.device is None else scale.xp.asarray(dense, device=scale.device)
+    array = scale.array(dense)
     found = largest_safe_mask(array, layout="slots-first")
     expect(list(map(int, found.release)) == releases.tolist(), f"release {found.release}, built with {releases}")
     expect(

@@ -256,7 +256,7 @@ def scale_check(scale: Scale) -> str:
     entry = 2.0**-20
     dense = np.full((1, n), entry)
     dense[0, 0] = 1
-    array = scale.xp.asarray(dense) if scale.device is None else scale.xp.asarray(dense, device=scale.device)
+    array = scale.array(dense)
     total = (n - 1) * entry
     for tolerance, status in ((total * 0.999, "REFUTED"), (total * 1.001, "PROVED_IF")):
         verdict = check_projection(array, layout="slots-first", tolerance=tolerance)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
@@ -222,18 +222,13 @@ def scale_check(scale: Scale) -> str:
     for factor in (1.0, -3.0):
         moved = x.copy()
         moved[1:] *= factor
-        on: list[Any] = [_on(scale, array) for array in (keys, values, moved, key, query)]
-        e, f, inputs, w_k, w_q = on
+        e, f, inputs, w_k, w_q = map(scale.array, (keys, values, moved, key, query))
         scores = e @ (inputs @ w_k) @ (inputs[0, :] @ w_q)
         weights = scale.xp.exp(scores - scale.xp.max(scores))
         outputs.append((weights @ (f @ inputs)) / scale.xp.sum(weights))
     same = bool(scale.xp.all(outputs[0] == outputs[1]))
     expect(same, f"the outputs differ: {outputs}")
     return f"n = {n}: the head that is blind to itself gives the same output whatever the {n - 1} later inputs are"
-
-
-def _on(scale: Scale, array: np.ndarray) -> object:
-    return scale.xp.asarray(array) if scale.device is None else scale.xp.asarray(array, device=scale.device)
 
 
 CLAIM = Claim(

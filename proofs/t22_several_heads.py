@@ -201,7 +201,7 @@ def scale_check(scale: Scale) -> str:
     outputs = []
     for _ in range(2):
         values = rng.integers(-8, 9, (n, 2)).astype(float)
-        on = scale.xp.asarray(values) if scale.device is None else scale.xp.asarray(values, device=scale.device)
+        on = scale.array(values)
         outputs.append(sum(sign * scale.xp.sum(on, axis=0) for sign in signs))  # a lone slot reads every position
     same = bool(scale.xp.all(outputs[0] == outputs[1]))
     expect(same, f"the outputs differ: {outputs}")

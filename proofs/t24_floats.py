@@ -174,10 +174,7 @@ def scale_check(scale: Scale) -> str:
     later = np.where(np.arange(n) < n // 2, x, 1e300 * rng.uniform(-1, 1, n))
     outputs = []
     for inputs in (x, later):
-        on: list[Any] = [
-            scale.xp.asarray(a) if scale.device is None else scale.xp.asarray(a, device=scale.device)
-            for a in (rows, inputs)
-        ]
+        on = [scale.array(a) for a in (rows, inputs)]
         compressed = scale.xp.sum(on[0] * on[1][None, :], axis=1)
         weights = scale.xp.exp(compressed - scale.xp.max(compressed))
         outputs.append(float(scale.xp.sum(weights * compressed) / scale.xp.sum(weights)))
