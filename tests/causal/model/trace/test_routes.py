@@ -202,7 +202,21 @@ def too_many(x):
     return x.cumsum(1)
 
 
-OPEN = [raised_for_some, failed_later, too_many, Shared()]
+def failed_on_these_values(x):
+    if x[0, -1, 0] > 50:  # where it is so, the place is 0
+        return x.cumsum(1) + x.gather(1, (90 - x[:, -1:, :1]).relu().long())
+    return x.cumsum(1)
+
+
+CALLS = []  # from a check, which puts back what it finds
+
+
+def asked_otherwise_the_next_time(x):
+    eval("CALLS").append(None)
+    return x.flip(1) if x[0, -1 - len(eval("CALLS")) % 2, 0] > 50 else x.cumsum(1)
+
+
+OPEN = [raised_for_some, failed_later, failed_on_these_values, asked_otherwise_the_next_time, too_many, Shared()]
 
 
 @pytest.mark.parametrize("program", OPEN, ids=lambda f: getattr(f, "__name__", type(f).__name__))
