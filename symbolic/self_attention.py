@@ -6,15 +6,15 @@ Everything is for small matrices with rational entries, as in `prefix`.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import sympy
-from sympy import Matrix, Rational
+from sympy import Matrix
 
 from .rank import as_matrix
+from .several_heads import Layer, LayerHead
 
 if TYPE_CHECKING:
     from ..aliases import MatrixLike
@@ -79,21 +79,8 @@ class SelfAttention:
 
     def differs(self, x: Matrix, other: Matrix) -> bool:
         """Whether two inputs (n, m) give different outputs, decided: distinct powers of e do not cancel."""
-        (top, bottom), (top2, bottom2) = self._parts(x), self._parts(other)
-        return any(any(_times(a, bottom2, b, bottom).values()) for a, b in zip(top, top2, strict=True))
-
-    def _parts(self, x: Matrix) -> tuple[list[dict[Rational, Rational]], dict[Rational, Rational]]:
-        """Numerators by coordinate and the denominator, as coefficients of e by exponent."""
-        scores = x * self.key * (x.row(self.at) * self.query).T
-        exponents = self.head.e * scores
-        carried = self.head.f * x * self.value
-        bottom: dict[Rational, Rational] = defaultdict(lambda: sympy.S.Zero)
-        tops: list[dict[Rational, Rational]] = [defaultdict(lambda: sympy.S.Zero) for _ in range(self.value.cols)]
-        for s in self.head.seen:
-            bottom[exponents[s]] += 1
-            for k, top in enumerate(tops):
-                top[exponents[s]] += carried[s, k]
-        return tops, bottom
+        part = LayerHead(self.head, self.key * self.query.T, self.value)
+        return Layer((part,), self.at).differs(x, other)
 
 
 def without(head: Head, position: int) -> Head:
@@ -101,15 +88,3 @@ def without(head: Head, position: int) -> Head:
     e = head.e.copy()
     e[:, position] = sympy.zeros(e.rows, 1)
     return replace(head, e=e)
-
-
-def _times(
-    a: dict[Rational, Rational], b: dict[Rational, Rational], c: dict[Rational, Rational], d: dict[Rational, Rational]
-) -> dict[Rational, Rational]:
-    """a·b − c·d."""
-    total: dict[Rational, Rational] = defaultdict(lambda: sympy.S.Zero)
-    for sign, left, right in ((1, a, b), (-1, c, d)):
-        for x, p in left.items():
-            for y, q in right.items():
-                total[x + y] += sign * p * q
-    return total

@@ -139,11 +139,11 @@ def _pair(group: _Group, j: int) -> tuple[Sum, Sum, Sum, Sum]:
 
 def _at(part: LayerHead, at: int | None, x: Matrix) -> tuple[Sum, Sum]:
     """N and Z at the inputs x, by exponents that are numbers."""
-    scores = part.head.e * x * part.form * (1 if at is None else x.row(at).T)
+    scores = _fractions(part.head.e * x * part.form * (1 if at is None else x.row(at).T))
     carried = _fractions(part.head.f * x * part.effect)
     sums: tuple[dict[Exponent, Any], dict[Exponent, Any]] = ({}, {})
     for s in part.head.seen:
-        _add(sums, (Fraction(int(scores[s].p), int(scores[s].q)),), carried[s], 1)
+        _add(sums, (scores[s, 0],), carried[s], 1)
     return sums
 
 
