@@ -13,7 +13,7 @@ import torch
 
 from .domain import BIG, BIG_MASK, FIXED, NEGINF, Array, Shadow, align, compress
 from .ledger import CERTAIN, NOISE, WEAK
-from .pytree import leaves
+from .pytree import tensors_of
 from .shadows import Shadows, geometry_of, look, shape_of, unknown
 
 if TYPE_CHECKING:
@@ -109,10 +109,7 @@ class TorchCall:
     def operands(self) -> list[TorchOperand]:
         """Every tensor argument, lists flattened."""
         if self._flat is None:
-            found = (
-                self._wrap(v) for _, v in leaves((list(self.args), dict(self.kwargs))) if isinstance(v, torch.Tensor)
-            )
-            self._flat = list(found)
+            self._flat = [self._wrap(t) for t in tensors_of((list(self.args), dict(self.kwargs)))]
         return self._flat
 
     def raw(self, name: str) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 
 from .domain import ZERO, Shadow
-from .pytree import leaves
+from .pytree import tensors_of
 from .registry import names
 from .shadows import geometry_of
 from .transfer import frames
@@ -124,11 +124,6 @@ def _fitting(note: Note, tensor: torch.Tensor) -> Note:
     rows = note.rows
     fits = rows is None or (rows.axis < tensor.dim() and tensor.shape[rows.axis] == rows.frame.size)
     return note if fits else replace(note, rows=None)
-
-
-def tensors_of(value: Any) -> list[torch.Tensor]:
-    """The tensors in what an operation returned."""
-    return [v for _, v in leaves(value) if isinstance(v, torch.Tensor)]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ import torch
 from ..age import is_new
 from .domain import FIXED
 from .memory import UNSEEN
-from .pytree import leaves
+from .pytree import tensors_of
 from .shadows import geometry_of
+from .sharing import PLAIN
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from .schema import Info
     from .shadows import Shadows
 
-PLAIN = {bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format, type(None)}
 MOST = 1 << 16  # bytes of numbers from Python that are compared
 
 
@@ -117,7 +117,7 @@ class Numbering:
             memory = shadows.memory_of(tensor)
             if memory is not None:
                 memory.number = self.table.of(("written", old, memory.number, geometry, key))
-        for at, tensor in enumerate(v for _, v in leaves(value) if isinstance(v, torch.Tensor)):
+        for at, tensor in enumerate(tensors_of(value)):
             memory = shadows.memory_of(tensor)
             if memory is not None and memory.number in (None, UNSEEN):
                 memory.number = self.table.of(("made", key, at))
@@ -130,7 +130,7 @@ class Numbering:
     def _argument(self, info: Info, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
         at = info.positions[name]
         value = kwargs[name] if name in kwargs else args[at] if at < len(args) else None
-        return [v for _, v in leaves(value) if isinstance(v, torch.Tensor)]
+        return tensors_of(value)
 
     def _key(self, shadows: Shadows, value: Any) -> Hashable:
         if isinstance(value, torch.Tensor):

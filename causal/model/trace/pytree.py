@@ -46,6 +46,11 @@ def leaves(value: Any) -> Iterator[tuple[str, Any]]:
     return _leaves(value, "", 0)
 
 
+def tensors_of(value: Any) -> list[torch.Tensor]:
+    """The tensors among the leaves, in order."""
+    return [v for _, v in leaves(value) if isinstance(v, torch.Tensor)]
+
+
 def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
     node = node_of(value, depth)
     if node is None:

@@ -17,7 +17,7 @@ from .frames import Frames
 from .higher import APART
 from .memory import overlap
 from .mode import Mode
-from .pytree import leaves
+from .pytree import leaves, tensors_of
 from .schema import Info
 from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
 from .sharing import Sharing, as_list
@@ -138,7 +138,7 @@ class Tracer(Mode):
         self._indices(operands)
         inside = {id(o.memory) for o in operands}
         call.value, numbers = self.kernels.run(call)
-        outputs = _tensors(call.value)
+        outputs = tensors_of(call.value)
         if not call.info.facts.numbers_by_shape and any(
             isinstance(v, (bool, int, float, complex)) for _, v in leaves(call.value)
         ):  # a number that Python may steer by, as torch.allclose gives
@@ -160,13 +160,13 @@ class Tracer(Mode):
         return call.value
 
     def _view(self, call: TorchCall) -> Any:
-        given = _tensors((list(call.args), dict(call.kwargs)))
+        given = tensors_of((list(call.args), dict(call.kwargs)))
         for tensor in given:
             self.shadows.memory_of(tensor)  # so that the view's storage is known
         call.value = self.kernels.view(call)
         if call.info.rule is None or any(t.is_nested for t in given):
             return call.value
-        outputs = _tensors(call.value)
+        outputs = tensors_of(call.value)
         if not all(self.shadows.knows_view(t) for t in outputs):
             for tensor, shadow in zip(outputs, self._found(call), strict=True):
                 self.shadows.note_view(tensor, shadow)
@@ -177,7 +177,7 @@ class Tracer(Mode):
     def _mutate(self, call: TorchCall) -> Any:
         info, operands = call.info, call.operands()
         self._indices(operands)
-        targets = [t for name in info.written for t in _tensors(call.raw(name))]
+        targets = [t for name in info.written for t in tensors_of(call.raw(name))]
         if any(self.shadows.memory_of(t) is None for t in targets):  # nested, sparse: other views are not known
             self.ledger.unseen(f"{call.name} into a tensor without a storage of its own")
         entangled = self._tangled(targets) or any(
@@ -197,7 +197,7 @@ class Tracer(Mode):
         for tensor, shadow in zip(targets, shadows, strict=False):
             self._keeps(call, tensor, shadow, numbers)
             self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
-        fresh = [v for v in _tensors(call.value) if not any(v is t for t in targets)]
+        fresh = [v for v in tensors_of(call.value) if not any(v is t for t in targets)]
         known = {id(self.shadows.memory_of(t)) for t in targets} | memories
         rest = shadows[len(targets) :] or self._unknown(call, fresh)  # a rule gives the targets first
         for tensor, shadow in zip(fresh, rest, strict=True):
@@ -299,13 +299,12 @@ class Tracer(Mode):
         self.kernels.whole(f"the higher-order operator {func}")
         if self.numbering is not None:
             self.numbering.lost = True
-        given = [v for _, v in leaves((list(args), kwargs))]
-        tensors = [v for v in given if isinstance(v, torch.Tensor)]
+        tensors = tensors_of((list(args), kwargs))
         shadows = [self.shadows.of(t) for t in tensors]
         value = func(*(self._watched(a) for a in args), **{k: self._watched(v) for k, v in kwargs.items()})
         self.ledger.without_rule(str(func), "depends on all its inputs and on whatever it captured")
         lo, hi = min([0, join_all(shadows)[0]]), self.shadows.last
-        for tensor in [*tensors, *_tensors(value)]:
+        for tensor in [*tensors, *tensors_of(value)]:
             self.shadows.assign(tensor, uniform(tuple(tensor.shape), VARIES, lo, hi))
         return value
 
@@ -353,7 +352,3 @@ class Writes(Mode):
         if schema is not None and (schema.is_mutable or Info(func, ()).undeclared):
             self.ledger.unseen(f"{schema.name.replace('::', '.')} inside a higher-order operator")
         return func(*args, **(kwargs or {}))
-
-
-def _tensors(value: Any) -> list[torch.Tensor]:
-    return [v for _, v in leaves(value) if isinstance(v, torch.Tensor)]
