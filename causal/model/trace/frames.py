@@ -55,6 +55,11 @@ class Note:
     span: tuple[int, int] | None = None
     key: object = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return self.rows is self.inverse is self.counts is self.span is self.key is None
+
 
 NOTHING = Note()
 Step = Callable[["About"], Note | Sequence[Note] | Shadow]  # a shadow where rows came home
@@ -101,8 +106,10 @@ class Frames:
 
     def keep(self, call: TorchCall, tensors: Sequence[torch.Tensor]) -> None:
         """What was found of the results holds of these tensors, to which they were written; or of views."""
+        if all(note.is_empty for note in call.notes):  # nearly always
+            return
         for tensor, result, note in zip(tensors, tensors_of(call.value), call.notes, strict=False):
-            if note is not NOTHING and tensor.dtype == result.dtype:
+            if not note.is_empty and tensor.dtype == result.dtype:
                 self.note(call, tensor, note)
 
     def follow(self, call: TorchCall, outputs: Sequence[torch.Tensor], shadows: list[Shadow]) -> list[Shadow]:
