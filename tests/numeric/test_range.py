@@ -85,6 +85,13 @@ def test_a_sum_that_overflows_on_the_way_only_is_right():
 
 
 @pytest.mark.filterwarnings("error")
+def test_sums_beside_one_beyond_the_type_are_right():
+    """The factors together are brought back by more than any power of two that the type has."""
+    sums = numeric.mixing_row_sums(np.array([[1e300], [1e-10], [0.0]]), np.array([[1e300]]))
+    np.testing.assert_allclose(sums, [np.inf, 1e290, 0.0])
+
+
+@pytest.mark.filterwarnings("error")
 def test_each_matrix_of_a_batch_is_scaled_by_itself():
     both = np.stack([F * 1e-305, F * 1e300])
     np.testing.assert_allclose(numeric.leverage(both).values, [numeric.leverage(F).values] * 2)
