@@ -15,7 +15,7 @@ TOKENS, WIDTH, EXPERTS, EACH = 6, 8, 4, 2
 PAIRS = TOKENS * EACH
 
 
-def experts(put_back, choose=None, **options):
+def experts(put_back, choose=None):
     """(1, tokens, width) → the same, each token through the experts that it chooses."""
     generator = torch.Generator().manual_seed(0)
 
@@ -27,10 +27,16 @@ def experts(put_back, choose=None, **options):
     def run(x):
         x = x[0]
         score, chosen = (choose or choices)(x @ router)
-        out = put_back(x, score.reshape(-1), chosen.reshape(-1), up, down, **options)
+        out = put_back(x, score.reshape(-1), chosen.reshape(-1), up, down)
         return out[None]
 
     return run
+
+
+def checked(put_back, choose=None, **options):
+    """The verdict on such experts, of tokens that are always the same."""
+    torch.manual_seed(0)
+    return ap.check_model(experts(put_back, choose), torch.randn(1, TOKENS, WIDTH), sequence_axis=1, **options)
 
 
 def choices(logits):
@@ -132,8 +138,7 @@ CAUSAL = [
 
 @pytest.mark.parametrize("put_back", CAUSAL, ids=lambda f: f.__name__)
 def test_rows_that_are_put_back_forget_the_order(put_back):
-    torch.manual_seed(0)
-    verdict = ap.check_model(experts(put_back), torch.randn(1, TOKENS, WIDTH), sequence_axis=1)
+    verdict = checked(put_back)
     assert verdict.status is ap.Status.PROVED
     assert any("put back where they came from" in a for a in verdict.assumptions)
 
@@ -243,19 +248,14 @@ LEAKS = [
 
 @pytest.mark.parametrize("put_back", LEAKS, ids=lambda f: f.__name__)
 def test_a_row_that_feels_its_place_is_refuted(put_back):
-    torch.manual_seed(0)
-    verdict = ap.check_model(experts(put_back), torch.randn(1, TOKENS, WIDTH), sequence_axis=1)
+    verdict = checked(put_back)
     assert verdict.status is ap.Status.REFUTED
     assert verdict.witness.replay()
-    alone = ap.check_model(experts(put_back), torch.randn(1, TOKENS, WIDTH), sequence_axis=1, replay="never")
-    assert alone.status is ap.Status.UNDECIDED
+    assert checked(put_back, replay="never").status is ap.Status.UNDECIDED
 
 
 def test_tokens_chosen_by_experts_are_refuted():
-    torch.manual_seed(0)
-    run = experts(written_inverse, chosen_by_experts)
-    verdict = ap.check_model(run, torch.randn(1, TOKENS, WIDTH), sequence_axis=1)
-    assert verdict.status is ap.Status.REFUTED
+    assert checked(written_inverse, chosen_by_experts).status is ap.Status.REFUTED
 
 
 def last_written(x, score, key, up, down):
@@ -267,9 +267,7 @@ def last_written(x, score, key, up, down):
 
 def test_several_rows_written_to_one_place_are_never_proved():
     """Which of them is written last, nobody promises."""
-    torch.manual_seed(0)
-    verdict = ap.check_model(experts(last_written), torch.randn(1, TOKENS, WIDTH), sequence_axis=1)
-    assert verdict.status is ap.Status.UNDECIDED
+    assert checked(last_written).status is ap.Status.UNDECIDED
 
 
 def below_zero(x, score, key, up, down):
@@ -286,8 +284,7 @@ def uncounted(x, score, key, up, down):
 @pytest.mark.parametrize("put_back", [below_zero, uncounted], ids=lambda f: f.__name__)
 def test_groups_that_leave_some_rows_out_are_never_proved(put_back):
     """The others move up, and the last rows are whatever lay in memory: so nothing is run."""
-    x = torch.randn(1, TOKENS, WIDTH)
-    assert ap.check_model(experts(put_back), x, sequence_axis=1, replay="never").status is ap.Status.UNDECIDED
+    assert checked(put_back, replay="never").status is ap.Status.UNDECIDED
 
 
 def test_an_index_that_lies_within_its_axis_cannot_fail():
