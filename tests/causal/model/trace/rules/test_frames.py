@@ -217,6 +217,11 @@ def mean_of_rows(x, score, key, up, down):
     return by_token((rows - rows.mean(0))[inverted(order)])
 
 
+def slots_added(x, score, key, up, down):
+    slots = torch.arange(PAIRS).to(x.dtype)[:, None].expand(-1, WIDTH)
+    return x.index_add(0, key.sort()[1] // EACH, slots)
+
+
 def rolled(x, score, key, up, down):
     _, order, ends = sorted_by(key)
     return by_token(through(x[order // EACH], up, down, ends).roll(1, 0)[inverted(order)])
@@ -242,6 +247,7 @@ LEAKS = [
     first_row,
     other_order,
     mean_of_rows,
+    slots_added,
     rolled,
 ]
 
