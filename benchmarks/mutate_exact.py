@@ -10,16 +10,13 @@ survives that on the tests of its file; one of `symbolic` on the tests of its fi
 from __future__ import annotations
 
 import argparse
-import importlib.machinery
-import multiprocessing
 import os
 import random
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
-from benchmarks.mutate_rules import mutants
+from benchmarks.mutate_rules import instead, mutants, survives
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECTION = ("columns", "counterexample", "decide", "exact", "leak", "rounding", "support", "visible", "witness")
@@ -33,14 +30,7 @@ HEADS, FIRST = 300, 2_000_000  # random heads per mutant, and the first seed: no
 
 def noticed(path: Path, text: str, heads: bool) -> None:
     """In a process of its own: exits with 0 where nothing fails with this text in place of the file's."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    os.dup2(1, 2)
-    read = importlib.machinery.SourceFileLoader.get_code
-
-    def get_code(self: Any, name: str) -> Any:
-        return compile(text, str(path), "exec") if Path(self.path).resolve() == path else read(self, name)
-
-    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    instead(path, text)
     if heads:
         try:
             from benchmarks import fuzz_heads
@@ -56,17 +46,6 @@ def noticed(path: Path, text: str, heads: bool) -> None:
         tests = tests.with_name("test_exact.py")
     options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={ROOT}", str(tests)]
     os._exit(int(pytest.main(options)))
-
-
-def survives(path: Path, text: str, heads: bool, limit: int) -> bool:
-    """Whether nothing fails; what never ends is noticed."""
-    process = multiprocessing.get_context("fork").Process(target=noticed, args=(path, text, heads))
-    process.start()
-    process.join(limit)
-    if process.is_alive():
-        process.kill()
-        return False
-    return process.exitcode == 0
 
 
 def main() -> int:
@@ -94,7 +73,7 @@ def main() -> int:
     started, alive = time.perf_counter(), []
     for path, line, words, text in [*named, *chosen]:
         stages = (True, False) if "projection" in path.parts else (False,)
-        if all(survives(path, text, heads, 300) for heads in stages):
+        if all(survives(noticed, path, text, heads) for heads in stages):
             alive.append((path, line, words, text))
             print(f"survives: {path.relative_to(ROOT)}:{line}: {words}", flush=True)
     seconds, count = time.perf_counter() - started, len(named) + len(chosen)

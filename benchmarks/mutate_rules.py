@@ -18,7 +18,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,8 @@ def mutants(paths: Iterable[Path]) -> list[tuple[Path, int, str, str]]:
     return found
 
 
-def survives(path: Path, text: str) -> None:
-    """In a process of its own: exits with 0 where the tests pass with this text in place of the file's."""
+def instead(path: Path, text: str) -> None:
+    """In a process of its own, which then prints nothing: the file is imported with this text."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
     read = importlib.machinery.SourceFileLoader.get_code
@@ -78,6 +78,11 @@ def survives(path: Path, text: str) -> None:
         return compile(text, str(path), "exec") if Path(self.path).resolve() == path else read(self, name)
 
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+
+
+def noticed(path: Path, text: str) -> None:
+    """In a process of its own: exits with 0 where the tests pass with this text in place of the file's."""
+    instead(path, text)
     import pytest
 
     tests = [
@@ -103,6 +108,17 @@ def survives(path: Path, text: str) -> None:
     )
 
 
+def survives(work: Callable[..., None], *given: Any, limit: float = 300) -> bool:
+    """Whether the work, in a process of its own, exits with 0; what never ends is noticed."""
+    process = multiprocessing.get_context("fork").Process(target=work, args=given)
+    process.start()
+    process.join(limit)
+    if process.is_alive():
+        process.kill()
+        return False
+    return process.exitcode == 0
+
+
 def main() -> int:
     """Run and report; what survives is no failure by itself."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -115,20 +131,13 @@ def main() -> int:
     torch.set_num_threads(1)
     every = mutants(RULES.glob("*.py"))
     chosen = random.Random(options.seed).sample(every, min(options.mutants, len(every)))
-    context = multiprocessing.get_context("fork")
     started, alive = time.perf_counter(), []
     for path, line, words, text in chosen:
-        process = context.Process(target=survives, args=(path, text))
-        process.start()
-        process.join(300)
-        if process.is_alive():  # a mutant that never ends is noticed
-            process.kill()
-        elif process.exitcode == 0:
+        if survives(noticed, path, text):
             alive.append(f"{path.name}:{line}: {words}")
             print(f"survives: {alive[-1]}", flush=True)
-    seconds = time.perf_counter() - started
-    noticed = len(chosen) - len(alive)
-    print(f"{len(chosen)} of {len(every)} mutants, seed {options.seed}, {seconds:.0f} s: {noticed} noticed")
+    seconds, count = time.perf_counter() - started, len(chosen)
+    print(f"{count} of {len(every)} mutants, seed {options.seed}, {seconds:.0f} s: {count - len(alive)} noticed")
     return 0
 
 
