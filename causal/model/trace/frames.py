@@ -58,7 +58,7 @@ class Note:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        return self.rows is self.inverse is self.counts is self.span is self.key is None
+        return all(part is None for part in (self.rows, self.inverse, self.counts, self.span, self.key))
 
 
 NOTHING = Note()
