@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
-from ..trace.jaxpr.interpreter import BODIES, CALLS
+from ..trace.jaxpr.calls import called
 
 if TYPE_CHECKING:
     from ..trace.jaxpr.frontend import Recording
@@ -40,7 +40,7 @@ def _followed(jaxpr: Any, marked: Sequence[bool], found: list[int]) -> list[bool
         given, name = among(equation.invars), equation.primitive.name
         if not any(given):
             continue
-        body = next((equation.params[b] for b in BODIES if b in equation.params), None) if name in CALLS else None
+        body = called(equation)
         if body is not None:
             results = _followed(getattr(body, "jaxpr", body), given, found)
         else:

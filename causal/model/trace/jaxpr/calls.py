@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from ..policy import Policy
     from ..transfer.context import Operand
 
+BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # where an equation that only calls keeps what it calls
+CALLS = {
+    "jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
+    "remat", "remat2", "checkpoint", "custom_lin", "name_call", "core_closed_call", "shard_map", "xla_call",
+}  # fmt: skip
+
 
 class Run(Protocol):
     """The run that an equation is part of (see `interpreter.Interpreter`)."""
@@ -131,6 +137,13 @@ class JaxCall:
     def everything(self) -> list[Shadow]:
         """Results that may depend on all there is."""
         return [uniform(shape, VARIES, 0, self.last) for shape in self.shapes]
+
+
+def called(equation: Any) -> Any:
+    """The program of an equation that only calls it; None for another equation."""
+    if equation.primitive.name not in CALLS:
+        return None
+    return next((equation.params[b] for b in BODIES if b in equation.params), None)
 
 
 def carried(params: Mapping[str, Any]) -> tuple[int, int]:

@@ -11,8 +11,7 @@ from jax import lax
 from jax import numpy as jnp
 from jax.extend.core import Literal
 
-from .calls import carried
-from .interpreter import BODIES, CALLS
+from .calls import called, carried
 
 SCATTERS = {
     "scatter": lax.scatter, "scatter-add": lax.scatter_add, "scatter-mul": lax.scatter_mul,
@@ -69,7 +68,7 @@ class Evaluation:
 
     def _equation(self, equation: Any, given: list[Any]) -> list[Any]:
         name, params = equation.primitive.name, equation.params
-        body = next((params[b] for b in BODIES if b in params), None) if name in CALLS else None
+        body = called(equation)
         if body is not None and name != "shard_map":
             return self.closed(body, given)
         if name in ("cond", "while", "scan"):

@@ -10,7 +10,7 @@ from jax.extend.core import Literal
 
 from ..domain import FIXED, VARIES, ZERO, Shadow, join_all, uniform
 from . import contractions, control, convolution, elementwise, indexing, movement, random, reductions  # noqa: F401
-from .calls import JaxCall
+from .calls import JaxCall, called
 from .memory import Memory
 from .operands import COMPLEX, NOBODY, JaxOperand, sort_of
 from .registry import BINDINGS, Binding
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from ..policy import Policy
     from ..provenance import Graph
     from .places import Places
-
-BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # where an equation that only calls keeps what it calls
-CALLS = {
-    "jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
-    "remat", "remat2", "checkpoint", "custom_lin", "name_call", "core_closed_call", "shard_map", "xla_call",
-}  # fmt: skip
 
 
 class Interpreter:
@@ -98,7 +92,7 @@ class Interpreter:
     def equation(self, equation: Any, operands: Sequence[JaxOperand]) -> list[JaxOperand]:
         """The results of one equation."""
         name = equation.primitive.name
-        body = next((equation.params[b] for b in BODIES if b in equation.params), None) if name in CALLS else None
+        body = called(equation)
         if body is not None and _is_whole(equation):
             with self.places.inside(equation):
                 return self.closed(body, operands)
