@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..domain import VARIES, ZERO, Shadow, reshape, uniform
+from ..domain import VARIES, ZERO, Shadow, join_all, reshape, uniform
 from ..transfer import contractions as transfer
 from ..transfer.elementwise import assemble
 from ..transfer.reductions import whole
@@ -76,5 +76,4 @@ def grouped(call: JaxCall) -> Shadow:
 @primitive("approx_top_k")
 def approximate(call: JaxCall) -> list[Shadow]:
     """Any elements of an axis, and their places."""
-    lo, hi = whole((), (call.operands[0].shadow,)).lo, whole((), (call.operands[0].shadow,)).hi
-    return [uniform(shape, VARIES, int(lo), int(hi)) for shape in call.shapes]
+    return [uniform(shape, VARIES, *join_all([call.operands[0].shadow])) for shape in call.shapes]

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..domain import (
     NEGINF,
+    NONE_HI,
+    NONE_LO,
     POSITIVE,
     RANK,
     VARIES,
@@ -21,8 +23,10 @@ from ..domain import (
     uniform,
 )
 from ..transfer.elementwise import assemble
+from ..transfer.indexing import loose
 from .calls import carried
-from .operands import JaxOperand
+from .movement import each
+from .operands import NOBODY, JaxOperand
 from .registry import primitive
 
 if TYPE_CHECKING:
@@ -49,11 +53,10 @@ def either(call: JaxCall, choices: Sequence[JaxOperand], steering: Shadow) -> Ja
     sure = (kind == ZERO) | (kind == NEGINF) | (kind == POSITIVE)
     kind = np.where(sure, kind, np.uint8(VARIES))
     made = assemble(shape, np.minimum(lo, RANK(first)), np.maximum(hi, RANK(last)), kind)
-    nobody: frozenset[str] = frozenset()
     return call.run.operand(
         made,
         choices[0].dtype,
-        valued=nobody.union(*(c.sources | c.valued for c in choices)),
+        valued=NOBODY.union(*(c.sources | c.valued for c in choices)),
         signed=any(c.signed for c in choices),
     )
 
@@ -148,10 +151,8 @@ def scan(call: JaxCall) -> State:
 
 def _row(call: JaxCall, x: JaxOperand, t: int) -> JaxOperand:
     """The part of one step."""
-    s = x.shadow
-    arrays = (np.asarray(a[0] if a.shape[0] == 1 else a[t]) for a in (s.lo, s.hi, s.kind))
     compute = (lambda: x.number()[t]) if x.is_constant else None
-    row = Shadow(x.shape[1:], *arrays)
+    row = each(x.shadow, x.shape[1:], lambda a: np.asarray(a[0] if a.shape[0] == 1 else a[t]))
     return call.run.derived(row, x, compute)
 
 
@@ -165,13 +166,12 @@ def _stacked(call: JaxCall, rows: State, shape: tuple[int, ...], dtype: Any) -> 
     )
     constant = all(r.is_constant for r in rows)
     compute = (lambda: np.stack([r.array() for r in rows])) if constant else None
-    nobody: frozenset[str] = frozenset()
     return call.run.operand(
         Shadow(shape, *arrays),
         dtype,
         compute,
-        sources=nobody.union(*(r.sources for r in rows)),
-        valued=nobody.union(*(r.valued for r in rows)),
+        sources=NOBODY.union(*(r.sources for r in rows)),
+        valued=NOBODY.union(*(r.valued for r in rows)),
         signed=any(r.signed for r in rows),
     )
 
@@ -181,9 +181,8 @@ def _long(call: JaxCall, held: State, state: State, rows: State) -> State:
     run, carries = call.run, len(state)
     any_row = []
     for x in rows:
-        lo, hi = x.shadow.lo.min(0, initial=2**31 - 1), x.shadow.hi.max(0, initial=-1)
-        row = Shadow(x.shape[1:], np.asarray(lo), np.asarray(hi), np.zeros((1,) * (len(x.shape) - 1), np.uint8))
-        any_row.append(run.derived(row, x))
+        lo, hi = x.shadow.lo.min(0, initial=NONE_LO), x.shadow.hi.max(0, initial=NONE_HI)
+        any_row.append(run.derived(loose(x.shape[1:], np.asarray(lo), np.asarray(hi)), x))
 
     def once(state: State) -> tuple[State, Shadow]:
         return run.closed(call.params["jaxpr"], [*held, *state, *any_row])[:carries], uniform((), VARIES)
@@ -191,8 +190,6 @@ def _long(call: JaxCall, held: State, state: State, rows: State) -> State:
     state = repeated(call, state, once)
     results = run.closed(call.params["jaxpr"], [*held, *state, *any_row])
     call.inner = results
-    outputs = []
-    for o, shape in zip(results[carries:], call.shapes[carries:], strict=True):
-        s = o.known()
-        outputs.append(run.derived(Shadow(shape, *(np.asarray(a)[None] for a in (s.lo, s.hi, s.kind))), o))
+    tails = zip(results[carries:], call.shapes[carries:], strict=True)
+    outputs = (run.derived(each(o.known(), shape, lambda a: np.asarray(a)[None]), o) for o, shape in tails)
     return [*state, *outputs]

@@ -72,12 +72,7 @@ class Interpreter:
     def closed(self, closed: Any, arguments: Sequence[JaxOperand]) -> list[JaxOperand]:
         """The results of a jaxpr that brings its constants, or has none."""
         jaxpr = getattr(closed, "jaxpr", closed)
-        consts = getattr(closed, "consts", ())
-        given = [self.constant(c, v.aval) for c, v in zip(consts, jaxpr.constvars, strict=True)]
-        return self.run(jaxpr, given, arguments)
-
-    def run(self, jaxpr: Any, consts: Sequence[JaxOperand], arguments: Sequence[JaxOperand]) -> list[JaxOperand]:
-        """The results of a jaxpr."""
+        consts = [self.constant(c, v.aval) for c, v in zip(getattr(closed, "consts", ()), jaxpr.constvars, strict=True)]
         names = (*jaxpr.constvars, *jaxpr.invars)
         held: dict[Any, JaxOperand] = dict(zip(names, (*consts, *arguments), strict=True))
 

@@ -140,8 +140,7 @@ def padded(call: JaxCall) -> Shadow:
     for a, f in zip(full(x), parts(fill), strict=True):
         wide = np.full(call.shape, np.asarray(f).reshape(-1)[0], a.dtype)
         if math.prod(x.shape) and all(len(to) for _, to in places):
-            inside = [(frm, to) for (frm, to) in places]
-            wide[np.ix_(*(to for _, to in inside))] = a[np.ix_(*(frm for frm, _ in inside))]
+            wide[np.ix_(*(to for _, to in places))] = a[np.ix_(*(frm for frm, _ in places))]
         arrays.append(compress(wide))
     return Shadow(call.shape, *arrays)
 

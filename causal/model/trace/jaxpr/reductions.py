@@ -11,6 +11,7 @@ from ..domain import Array, Shadow, join_intervals, kinds_from
 from ..transfer import convolution, fourier, scans
 from ..transfer import reductions as transfer
 from ..transfer.elementwise import assemble
+from ..transfer.indexing import loose
 from .movement import each
 from .registry import primitive
 
@@ -41,13 +42,16 @@ def largest(call: JaxCall) -> Shadow:
 @primitive("reduce")
 def folded(call: JaxCall) -> list[Shadow]:
     """Any function of all elements along the axes, of all operands."""
-    axes = tuple(call.params["dimensions"])
-    count = len(call.operands) // 2
-    rank = len(call.operands[0].shape)
-    lo, hi = join_intervals([o.shadow for o in call.operands], rank)
-    fixed = all(o.shadow.is_fixed for o in call.operands)
-    joined = Shadow(call.operands[0].shape, lo, hi, kinds_from(np.full((1,) * rank, fixed)))
-    return [transfer.reduced(joined, axes, shape) for shape in call.shapes[:count]]
+    joined, axes = _joined(call), tuple(call.params["dimensions"])
+    return [transfer.reduced(joined, axes, shape) for shape in call.shapes]
+
+
+def _joined(call: JaxCall) -> Shadow:
+    """All operands as one in the shape of the first, constant where all of them are."""
+    shadows = [o.shadow for o in call.operands]
+    shape = shadows[0].shape
+    lo, hi = join_intervals(shadows, len(shape))
+    return Shadow(shape, lo, hi, kinds_from(np.full((1,) * len(shape), all(s.is_fixed for s in shadows))))
 
 
 # -- running totals -----------------------------------------------------------------------------------------------
@@ -82,19 +86,10 @@ def running_sum(call: JaxCall) -> Shadow:
 
 
 @primitive("reduce_window_sum reduce_window_max reduce_window_min reduce_window")
-def windowed(call: JaxCall) -> Any:
+def windowed(call: JaxCall) -> list[Shadow]:
     """What a window over every axis holds."""
-    p = call.params
-    count = len(call.shapes)
-    shadows = [o.shadow for o in call.operands]
-    made = []
-    for shape in call.shapes:
-        rank = len(shape)
-        lo, hi = join_intervals(shadows, rank)
-        fixed = all(s.is_fixed for s in shadows)
-        joined = Shadow(shadows[0].shape, lo, hi, kinds_from(np.full((1,) * rank, fixed)))
-        made.append(_windows(joined, shape, p))
-    return made if count > 1 else made[0]
+    joined = _joined(call)
+    return [_windows(joined, shape, call.params) for shape in call.shapes]
 
 
 def _windows(x: Shadow, shape: tuple[int, ...], p: Any) -> Shadow:
@@ -136,7 +131,7 @@ def ordered(call: JaxCall) -> list[Shadow]:
     axis = call.params.get("dimension", call.params.get("axis", len(shape) - 1))
     lo, hi = join_intervals([o.shadow for o in call.operands], len(shape))
     lo, hi = (r.reduce(np.asarray(a), axis=axis, keepdims=True) for r, a in ((np.minimum, lo), (np.maximum, hi)))
-    return [Shadow(s, lo, hi, np.zeros((1,) * len(s), np.uint8)) for s in call.shapes]
+    return [loose(s, lo, hi) for s in call.shapes]
 
 
 @primitive("fft", sees_sign=False)
