@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+LIBRARIES = ("flax.nnx", "flax.linen", "equinox")
+
 
 def is_jax(model: Any, inputs: Any = ()) -> bool:
     """Whether a model is written for JAX: a module of flax or equinox, a jitted function, or one given arrays of JAX.
@@ -17,7 +19,8 @@ def is_jax(model: Any, inputs: Any = ()) -> bool:
     if jax is None:
         return False
 
-    if any(isinstance(owner, kind) for owner in owners(model) for kind in module_kinds()):
+    owners = (model, getattr(model, "__self__", None))  # the object whose method it is
+    if any(is_module(owner, library) for owner in owners for library in LIBRARIES):
         return True
     if isinstance(model, type(jax.jit(len))):
         return True
@@ -30,23 +33,8 @@ def may_be_jax(model: Any) -> bool:
     return sys.modules.get("jax") is not None and not (torch is not None and isinstance(model, torch.Module))
 
 
-def owners(model: Any) -> list[Any]:
-    """The model itself, and the object whose method it is."""
-    return [model, getattr(model, "__self__", None)]
-
-
-def module_kinds() -> list[type]:
-    """The classes of modules of those libraries that are in use."""
-    found = []
-    for name in ("flax.nnx", "flax.linen", "equinox"):
-        kind = getattr(sys.modules.get(name), "Module", None)
-        if isinstance(kind, type):
-            found.append(kind)
-    return found
-
-
 def is_module(model: Any, library: str) -> bool:
-    """Whether it is a module of that library ("flax.nnx", "flax.linen", "equinox")."""
+    """Whether it is a module of one of LIBRARIES, which need not be in use."""
     kind = getattr(sys.modules.get(library), "Module", None)
     return isinstance(kind, type) and isinstance(model, kind)
 
