@@ -12,21 +12,13 @@ import jax
 
 from ..reachable import reachable
 from ..setting import ModelError
+from ..trace.jaxpr.frontend import Given
 from .kinds import is_module
 from .varying import is_inexact
 
 TRAINING = ("train", "training", "is_training")
 RESTING = ("deterministic", "use_running_average", "inference")
 """Keywords of a call that say in which mode a model is."""
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """An array that a model keeps: a parameter, or another constant (a buffer, the key of a stream of draws)."""
-
-    name: str
-    role: Literal["parameter", "constant"]
-    value: Any
 
 
 @dataclass(frozen=True)
@@ -42,12 +34,13 @@ class After:
 class Pure:
     """A model as a function: `call(values of the leaves, positional inputs, keywords)`.
 
+    The leaves are the arrays that it keeps: parameters, and other constants (buffers, the key of a stream of draws).
     `held` are parameters that a function closes over, by name. `unset` says why the mode is not the one asked for.
     """
 
     name: str
     call: Callable[[Sequence[Any], Sequence[Any], Mapping[str, Any]], After]
-    leaves: tuple[Leaf, ...] = ()
+    leaves: tuple[Given, ...] = ()
     held: Mapping[str, Any] = field(default_factory=dict)
     libraries: tuple[str, ...] = ("jax", "numpy")
     unset: str = ""
@@ -89,7 +82,7 @@ def _nnx(model: Any, method: Any, mode: str) -> Pure:
     flat = [_named(state) for state in states]
     kinds: list[Any] = [jax.tree.structure(state) for state in states]
     roles: tuple[Literal["parameter", "constant"], ...] = ("parameter", "constant", "constant")
-    leaves = [Leaf(n, r, v) for r, arrays in zip(roles, flat, strict=True) for n, v in arrays.items()]
+    leaves = [Given(n, r, v) for r, arrays in zip(roles, flat, strict=True) for n, v in arrays.items()]
 
     def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
         parts, rest = [], list(values)
@@ -111,7 +104,7 @@ def _equinox(model: Any, method: Any, mode: str) -> Pure:
     set_ = eqx.nn.inference_mode(model, value=mode == "eval")
     arrays, rest = eqx.partition(set_, eqx.is_array)
     kind = jax.tree.structure(arrays)
-    leaves = [Leaf(name, "parameter" if is_inexact(v) else "constant", v) for name, v in _named(arrays).items()]
+    leaves = [Given(name, "parameter" if is_inexact(v) else "constant", v) for name, v in _named(arrays).items()]
 
     def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
         module = eqx.combine(jax.tree.unflatten(kind, list(values)), rest)
@@ -133,11 +126,11 @@ def _linen(model: Any, method: Any, mode: str) -> Pure:
     model, variables = model.unbind()
     named, kind = _named(variables), jax.tree.structure(variables)
     leaves = [
-        Leaf(path.removeprefix("params."), "parameter" if path.startswith("params.") else "constant", v)
+        Given(path.removeprefix("params."), "parameter" if path.startswith("params.") else "constant", v)
         for path, v in named.items()
     ]
     written = [collection for collection in variables if collection != "params"]
-    asked, unset = _mode_keywords(method or type(model).__call__, mode, name, 1)
+    asked, unset = _mode_keywords(method or type(model).__call__, mode, name)
     if mode == "train":
         rngs = {"params": jax.random.key(0), "dropout": jax.random.key(0)} | rngs
 
@@ -177,9 +170,9 @@ def _is_training(value: Any) -> bool:
     return is_module(value, "equinox") and getattr(value, "inference", None) is False
 
 
-def _mode_keywords(function: Callable[..., Any], mode: str, name: str, skipped: int) -> tuple[dict[str, bool], str]:
-    """The keywords that set the mode of a call, and why it cannot be set where there are none."""
-    taken = list(inspect.signature(function).parameters)[skipped:]
+def _mode_keywords(function: Callable[..., Any], mode: str, name: str) -> tuple[dict[str, bool], str]:
+    """The keywords that set the mode of a call to a method, and why it cannot be set where there are none."""
+    taken = list(inspect.signature(function).parameters)[1:]
     said = {k: mode == "train" for k in TRAINING if k in taken}
     said |= {k: mode != "train" for k in RESTING if k in taken}
     unset = f"{name} takes no keyword that sets its mode: it ran as it is, not in train mode"

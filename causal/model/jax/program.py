@@ -47,15 +47,14 @@ class JaxProgram:
     def of(cls, subject: Subject, mode: str) -> JaxProgram:
         """The program that JAX records of a model on these inputs; ModelError where it cannot be recorded."""
         model = pure(subject.model, mode)
-        leaves = [Given(leaf.name, leaf.role, leaf.value) for leaf in model.leaves]
         flat, structure = jax.tree_util.tree_flatten_with_path(_inputs(subject))
         where = [i for i, (_, v) in enumerate(flat) if _is_array(v)]
         given = [_given(flat[i][0], flat[i][1], subject) for i in where]
         seen: list[After] = []
 
         def function(*arrays: Any) -> Any:
-            kept, values = arrays[: len(leaves)], [v for _, v in flat]
-            for i, array in zip(where, arrays[len(leaves) :], strict=True):
+            kept, values = arrays[: len(model.leaves)], [v for _, v in flat]
+            for i, array in zip(where, arrays[len(model.leaves) :], strict=True):
                 values[i] = array
             positional, keywords = jax.tree.unflatten(structure, values)
             before = dict(zip((leaf.name for leaf in model.leaves), kept, strict=True))
@@ -65,7 +64,7 @@ class JaxProgram:
             return after.result
 
         held = {id(array): name for name, array in model.held.items()}
-        every = [*leaves, *given]
+        every = [*model.leaves, *given]
         with _told(), jax.default_matmul_precision("highest"):
             recording, shapes = recorded(function, every, subject.sequence_axis, [g.value for g in every], held)
         written = tuple(seen[-1].kept)
