@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import jax
@@ -52,7 +53,7 @@ class Recording:
     axis: int
     held: Mapping[int, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def kept(self) -> tuple[str, ...]:
         """The arrays that the program closes over, by their types: nobody says whether they are parameters."""
         found = {id(c): c for c in closed_over(self.program)}
