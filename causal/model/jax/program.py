@@ -15,10 +15,10 @@ import numpy as np
 from jax import experimental
 
 from ..setting import AS_GIVEN, ModelError, Setting
-from ..trace.jaxpr.evaluation import Evaluation, wide_type
+from ..trace.jaxpr.evaluation import Evaluation, wide_type, wider
 from ..trace.jaxpr.frontend import Given, Recording, blame, bodies, recorded, traced
 from .models import After, Pure, dotted, pure
-from .varying import ArrayVariation, is_inexact
+from .varying import ArrayVariation, is_array, is_inexact
 
 if TYPE_CHECKING:
     from ..trace.policy import Policy
@@ -48,7 +48,7 @@ class JaxProgram:
         """The program that JAX records of a model on these inputs; ModelError where it cannot be recorded."""
         model = pure(subject.model, mode)
         flat, structure = jax.tree_util.tree_flatten_with_path(_inputs(subject))
-        where = [i for i, (_, v) in enumerate(flat) if _is_array(v)]
+        where = [i for i, (_, v) in enumerate(flat) if is_array(v)]
         given = [_given(flat[i][0], flat[i][1], subject) for i in where]
         seen: list[After] = []
 
@@ -133,6 +133,11 @@ class JaxProgram:
                 found.update(np.ascontiguousarray(_plain(value)).reshape(-1).view(np.uint8).data)
         return found.hexdigest()
 
+    @property
+    def returned(self) -> dict[str, Any]:
+        """The shapes of what the model returns, by their paths."""
+        return dict(zip(self.recording.paths, jax.tree.leaves(self.shapes), strict=True))
+
     # -- running ------------------------------------------------------------------------------------------------------
 
     def numbers(self, x: Any, setting: Setting = AS_GIVEN) -> np.ndarray:
@@ -178,10 +183,9 @@ class JaxProgram:
         shorter = jax.ShapeDtypeStruct(shape, x.dtype)
         other = jax.tree.map(lambda v: shorter if v is x else v, _inputs(self.subject))
         try:
-            program = JaxProgram.of(replace(self.subject, inputs=tuple(other[0]), keywords=other[1]), mode)
+            return JaxProgram.of(replace(self.subject, inputs=tuple(other[0]), keywords=other[1]), mode).returned
         except Exception:  # whatever the model raises says no more than that
             return None
-        return dict(zip(program.recording.paths, jax.tree.leaves(program.shapes), strict=True))
 
     @cached_property
     def epsilon(self) -> float:
@@ -202,7 +206,7 @@ class Runs:
         if not wide:
             return [np.asarray(v) for v in self._function(False)(list(arguments), list(instead))]
         with _double_precision():
-            arguments, instead = ([_widened(v) for v in values] for values in (arguments, instead))
+            arguments, instead = ([wider(v) for v in values] for values in (arguments, instead))
             return [np.asarray(v) for v in self._function(True)(arguments, instead)]
 
     def _function(self, wide: bool) -> Any:
@@ -257,14 +261,6 @@ def _double_precision() -> Any:
     """The context in which JAX has numbers of 64 bits, wherever the release keeps it."""
     holder: Any = jax if hasattr(jax, "enable_x64") else experimental
     return holder.enable_x64(True)
-
-
-def _widened(value: Any) -> Any:
-    return value.astype(wide_type(value.dtype)) if is_inexact(value) else value
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, (jax.Array, np.ndarray, jax.ShapeDtypeStruct))
 
 
 def _given(path: Any, value: Any, subject: Subject) -> Given:

@@ -139,7 +139,7 @@ def _shaped(found: Mapping[str, Any]) -> dict[str, _Shape]:
 
 def _chosen(asked: Asked, program: JaxProgram, boundary: Boundary, mode: str) -> list[str]:
     """The paths of the outputs that are checked."""
-    found = _shaped(dict(zip(program.recording.paths, jax.tree.leaves(program.shapes), strict=True)))
+    found = _shaped(program.returned)
     if not found:
         raise ModelError("the model", "returned no array", "wrap it in a function that returns the array to check")
     tops, _ = jax.tree_util.tree_flatten_with_path(program.shapes, is_leaf=lambda v: v is not program.shapes)
@@ -156,7 +156,7 @@ def _chosen(asked: Asked, program: JaxProgram, boundary: Boundary, mode: str) ->
 
 def _laid_out(program: JaxProgram, paths: Sequence[str], runs: bool, mode: str) -> Outputs:
     """The outputs at the paths side by side; those of the others are named."""
-    found = dict(zip(program.recording.paths, jax.tree.leaves(program.shapes), strict=True))
+    found = program.returned
     axis, checked, start = program.subject.output_axis, [], 0
     for path in paths:
         shape = found[path].shape

@@ -14,7 +14,7 @@ from ..arguments import parted
 from ..setting import ModelError
 from ..trace.subject import Subject
 from .models import with_variables
-from .varying import is_inexact
+from .varying import is_array, is_inexact
 
 
 class ArraySubject(Subject):
@@ -38,7 +38,7 @@ def subject_of(
     positional, keywords, vary = parted(given, vary)
     subject = ArraySubject(model, positional, keywords, vary)
     x = subject.input
-    if not isinstance(x, (jax.Array, np.ndarray, jax.ShapeDtypeStruct)) or jnp.issubdtype(x.dtype, jax.dtypes.extended):
+    if not is_array(x) or jnp.issubdtype(x.dtype, jax.dtypes.extended):
         raise ModelError(
             f"input {vary}",
             f"is {type(x).__name__}; the varied input must be an array of numbers",

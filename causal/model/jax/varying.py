@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 if TYPE_CHECKING:
     from ..setting import Setting
+
+
+def is_array(x: Any) -> bool:
+    """Whether it is an array of JAX or NumPy, or the shape of one."""
+    return isinstance(x, (jax.Array, np.ndarray, jax.ShapeDtypeStruct))
 
 
 def is_inexact(x: Any) -> bool:
