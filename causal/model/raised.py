@@ -1,4 +1,4 @@
-"""What a PyTorch model raises, as one sentence."""
+"""What a model raises, as one sentence."""
 
 from __future__ import annotations
 
@@ -8,9 +8,23 @@ from contextlib import contextmanager
 from .setting import ModelError
 
 
+def raised(error: Exception) -> ModelError:
+    """That the model raised it on its inputs."""
+    return ModelError(
+        "the model",
+        f"raised {type(error).__name__} on these inputs ({_in_one_line(error)})",
+        "call it once yourself and mend that first",
+    )
+
+
+def _in_one_line(error: Exception) -> str:
+    said = " ".join(str(error).split())
+    return said if len(said) <= 300 else f"{said[:297]}…"
+
+
 @contextmanager
 def told() -> Iterator[None]:
-    """Whatever the model raises, as one sentence with the original as its cause."""
+    """Whatever the PyTorch model raises, as one sentence with the original as its cause."""
     from .trace.pytree import TreeError
 
     try:
@@ -20,16 +34,11 @@ def told() -> Iterator[None]:
     except TreeError as error:
         raise ModelError(error.name, error.problem, error.remedy) from None
     except Exception as error:
-        said = " ".join(str(error).split())
-        said = said if len(said) <= 300 else f"{said[:297]}…"
+        said = _in_one_line(error)
         if "CUDA" in said or "cuda" in said or "Triton" in said:
             raise ModelError(
                 "the model",
                 f"needs a CUDA kernel that does not run here ({type(error).__name__}: {said})",
                 "check it on a machine with a GPU or switch the model to its plain path",
             ) from error
-        raise ModelError(
-            "the model",
-            f"raised {type(error).__name__} on these inputs ({said})",
-            "call it once yourself and mend that first",
-        ) from error
+        raise raised(error) from error

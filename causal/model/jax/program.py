@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import experimental
 
+from ..raised import raised
 from ..setting import AS_GIVEN, ModelError, Setting
 from ..trace.jaxpr.evaluation import Evaluation, wide_type, wider
 from ..trace.jaxpr.frontend import Given, Recording, blame, bodies, recorded, traced
@@ -298,10 +299,4 @@ def _told() -> Iterator[None]:
             "use jnp.where, jax.lax.cond or jax.lax.while_loop there",
         ) from error
     except Exception as error:
-        said = " ".join(str(error).split())
-        said = said if len(said) <= 300 else f"{said[:297]}…"
-        raise ModelError(
-            "the model",
-            f"raised {type(error).__name__} on these inputs ({said})",
-            "call it once yourself and mend that first",
-        ) from error
+        raise raised(error) from error
