@@ -81,12 +81,9 @@ def inputs_of_lengths(
     inputs: tuple[Any, ...],
     lengths: Sequence[int] | None,
     make_input: Callable[[int], Any] | None,
-    vary: int | str,
-    axis: int,
+    resized: Callable[[int], tuple[Any, ...]],
 ) -> list[tuple[int | None, tuple[Any, ...]]]:
-    """The inputs to run, one tuple per length (None: as given)."""
-    import torch
-
+    """The inputs to run, one tuple per length (None: as given), `resized` where nothing makes them."""
     if lengths is None:
         if not inputs:
             raise ModelError(
@@ -96,23 +93,27 @@ def inputs_of_lengths(
                 mentions=("lengths", "make_input"),
             )
         return [(None, inputs)]
-    sizes = checked_lengths(lengths)
-    if make_input is not None:
-        made = ((n, make_input(n)) for n in sizes)
-        return [(n, m if isinstance(m, tuple) else (m,)) for n, m in made]
+    sizes = _checked_lengths(lengths)
+    if make_input is None:
+        return [(n, resized(n)) for n in sizes]
+    made = ((n, make_input(n)) for n in sizes)
+    return [(n, m if isinstance(m, tuple) else (m,)) for n, m in made]
+
+
+def cut_or_repeated(inputs: tuple[Any, ...], vary: int | str, axis: int, n: int) -> tuple[Any, ...]:
+    """The inputs with n positions of the varied one; ModelError where it is no positional tensor."""
+    import torch
+
     if len(inputs) == 1 and callable(inputs[0]):
         raise ModelError("input 0", "is a function", "pass it as make_input=, with lengths")
     if not inputs or isinstance(vary, str) or not isinstance(inputs[vary], torch.Tensor):
         raise ModelError("lengths", "needs make_input(n) here", "only a positional tensor can be cut and repeated")
     x = inputs[vary]
-    resized: list[tuple[int | None, tuple[Any, ...]]] = []
-    for n in sizes:
-        index = torch.arange(n, device=x.device) % x.shape[axis]
-        resized.append((n, (*inputs[:vary], x.index_select(axis, index), *inputs[vary + 1 :])))
-    return resized
+    index = torch.arange(n, device=x.device) % x.shape[axis]
+    return (*inputs[:vary], x.index_select(axis, index), *inputs[vary + 1 :])
 
 
-def checked_lengths(lengths: Sequence[int]) -> list[int]:
+def _checked_lengths(lengths: Sequence[int]) -> list[int]:
     """The lengths to check; ModelError for none, and for what is none."""
     sizes = list(lengths)
     for n in sizes:

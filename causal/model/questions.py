@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .arguments import (
     axis_of_positions,
+    cut_or_repeated,
     inputs_of_lengths,
     length_as_asked,
     made_for_training,
@@ -29,7 +30,8 @@ def questions(asked: Asked) -> Iterator[Question]:
     """One question after the other, the models that they are about having been run once."""
     need_torch()
     axis = axis_of_positions(asked.model, asked.sequence_axis)
-    for n, given in inputs_of_lengths(asked.inputs, asked.lengths, asked.make_input, asked.vary, axis):
+    resized = partial(cut_or_repeated, asked.inputs, asked.vary, axis)
+    for n, given in inputs_of_lengths(asked.inputs, asked.lengths, asked.make_input, resized):
         subject = subject_of(asked.model, given, asked.vary, axis, asked.output_axis)
         length_as_asked(subject, n, asked.boundary, asked.lengths)
         for mode in asked.modes:

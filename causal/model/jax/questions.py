@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..arguments import checked_lengths, length_as_asked, resolved_boundary, vocabulary_as_given
+from ..arguments import inputs_of_lengths, length_as_asked, resolved_boundary, vocabulary_as_given
 from ..outputs import Checked, Outputs, among, items, to_check
 from ..question import Question
 from ..seen import Seen
@@ -29,7 +30,8 @@ def questions(asked: Asked) -> Iterator[Question]:
     """One question after the other, the models that they are about having been recorded, and run once."""
     if asked.rules:
         raise ModelError("rules", "are for operations of PyTorch", "leave them out for a model of JAX's")
-    for n, given in _of_lengths(asked):
+    resized = partial(_cut_or_repeated, asked)
+    for n, given in inputs_of_lengths(asked.inputs, asked.lengths, asked.make_input, resized):
         subject = subject_of(asked.model, given, asked.vary, asked.sequence_axis, asked.output_axis)
         length_as_asked(subject, n, asked.boundary, asked.lengths)
         for mode in asked.modes:
@@ -62,27 +64,8 @@ def _question(asked: Asked, program: JaxProgram, mode: str) -> Question:
 # -- inputs -----------------------------------------------------------------------------------------------------------
 
 
-def _of_lengths(asked: Asked) -> Iterator[tuple[int | None, tuple[Any, ...]]]:
-    """The inputs to run, one tuple per length (None: as given)."""
-    if asked.lengths is None:
-        if not asked.inputs:
-            raise ModelError(
-                "no input",
-                "was given",
-                "pass the model's inputs, or lengths together with make_input",
-                mentions=("lengths", "make_input"),
-            )
-        yield None, asked.inputs
-        return
-    for n in checked_lengths(asked.lengths):
-        yield n, _resized(asked, n)
-
-
-def _resized(asked: Asked, n: int) -> tuple[Any, ...]:
-    """The inputs of n positions."""
-    if asked.make_input is not None:
-        made = asked.make_input(n)
-        return made if isinstance(made, tuple) else (made,)
+def _cut_or_repeated(asked: Asked, n: int) -> tuple[Any, ...]:
+    """The inputs with n positions of the varied one; ModelError where it is no positional array."""
     x = asked.inputs[asked.vary] if asked.inputs and isinstance(asked.vary, int) else None
     if x is None or not hasattr(x, "shape"):
         raise ModelError("lengths", "needs make_input(n) here", "only a positional array can be cut and repeated")
