@@ -160,7 +160,7 @@ def subject_of(
     lacks = lacking(subject.input)
     if lacks is not None:
         raise ModelError(f"input {vary}", lacks, "pass a dense tensor of numbers, and convert it in a function")
-    axis = _axis(subject, sequence_axis)
+    axis = checked_axis(subject, sequence_axis)
     subject = replace(subject, sequence_axis=axis, output_axis=axis if output_axis is None else output_axis)
     if not subject.n:
         raise ModelError(
@@ -178,16 +178,17 @@ def subject_of(
     return subject
 
 
-def _axis(subject: Subject, axis: int) -> int:
-    dims: int = subject.input.dim()
-    if not isinstance(axis, int) or not -dims <= axis < dims:
+def checked_axis(subject: Subject, axis: int) -> int:
+    """The axis of positions, counted from the first; ModelError where the varied input has none such."""
+    shape = tuple(subject.input.shape)
+    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
         raise ModelError(
             "sequence_axis",
-            f"is no axis of input {subject.vary}, whose shape is {tuple(subject.input.shape)}",
+            f"is no axis of input {subject.vary}, whose shape is {shape}",
             "pass the axis that holds positions",
             axis,
         )
-    return axis % dims
+    return axis % len(shape)
 
 
 def length_as_asked(subject: Subject, n: int | None, boundary: BoundaryLike, lengths: Sequence[int] | None) -> None:
@@ -221,27 +222,25 @@ def resolved_boundary(given: BoundaryLike, n: int) -> Boundary:
         ) from None
 
 
-def vocabulary_as_given(given: int, top: int | None) -> int:
-    """The number of tokens as it was given; ModelError where it leaves nothing to vary, or `top` is a larger token."""
-    if isinstance(given, bool) or not isinstance(given, int) or given < 2:
-        raise ModelError("vocabulary", "leaves nothing to vary", "pass the number of tokens, at least 2", given)
-    if top is not None and top >= given:
-        raise ModelError("vocabulary", f"but the input holds token {top}", f"pass at least {top + 1}", given)
-    return given
+def resolved_vocabulary(
+    subject: Subject,
+    given: int | None,
+    largest: Callable[[Any], int | None],
+    inferred: Callable[[], int | None],
+    needed: bool = True,
+) -> int | None:
+    """The number of tokens, None for numbers that are no tokens; ModelError where it is `needed` and nothing tells it.
 
-
-def resolved_vocabulary(subject: Subject, given: int | None, inferred: Callable[[], int | None]) -> int | None:
-    """The number of tokens, None for numbers that are no tokens; ModelError where nothing tells it."""
-    import torch
-
+    `largest` is the largest token in an input (None: it has no values).
+    """
     if not subject.is_discrete:
         return None
     if given is not None:
-        return vocabulary_as_given(given, int(subject.input.long().max()))
-    if subject.input.dtype is torch.bool:
+        return _vocabulary_as_given(given, largest(subject.input))
+    if str(subject.input.dtype).removeprefix("torch.") == "bool":
         return 2
     told = inferred()
-    if told is None:
+    if told is None and needed:
         raise ModelError(
             f"input {subject.vary}",
             "holds whole numbers and no embedding tells their bound",
@@ -249,3 +248,12 @@ def resolved_vocabulary(subject: Subject, given: int | None, inferred: Callable[
             mentions=("vocabulary",),
         )
     return told
+
+
+def _vocabulary_as_given(given: int, top: int | None) -> int:
+    """The number of tokens as it was given; ModelError where it leaves nothing to vary, or `top` is a larger token."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < 2:
+        raise ModelError("vocabulary", "leaves nothing to vary", "pass the number of tokens, at least 2", given)
+    if top is not None and top >= given:
+        raise ModelError("vocabulary", f"but the input holds token {top}", f"pass at least {top + 1}", given)
+    return given

@@ -44,7 +44,7 @@ def questions(asked: Asked) -> Iterator[Question]:
                 seen.result, subject.output_axis, about, asked.boundary is not None, asked.outputs, shorter, seen.ran
             )
             told = partial(inferred, program, Setting(mode=mode, apart=seen.apart), seen.tables)
-            bound = resolved_vocabulary(subject, asked.vocabulary, told)
+            bound = resolved_vocabulary(subject, asked.vocabulary, lambda x: int(x.long().max()), told)
             program = program.about(which.paths)
             yield Question(
                 program, about, seen, which, mode, bound, asked.parameters, asked.rules, asked.limits, asked.replay

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..arguments import inputs_of_lengths, length_as_asked, resolved_boundary, vocabulary_as_given
+from ..arguments import inputs_of_lengths, length_as_asked, resolved_boundary, resolved_vocabulary
 from ..outputs import Checked, Outputs, among, items, to_check
 from ..question import Question
 from ..seen import Seen
@@ -43,7 +43,8 @@ def _question(asked: Asked, program: JaxProgram, mode: str) -> Question:
     paths = _chosen(asked, program, about, mode)
     program = program.about(paths)
     runs = asked.replay and program.has_values
-    bound = _vocabulary(asked, program)
+    told = partial(tokens_of, program.recording)
+    bound = resolved_vocabulary(program.subject, asked.vocabulary, _largest, told, needed=asked.replay)
     policy = Policy(values=runs)
     seen = Seen(
         result=program.shapes,
@@ -75,25 +76,9 @@ def _cut_or_repeated(asked: Asked, n: int) -> tuple[Any, ...]:
     return (*asked.inputs[: asked.vary], x, *asked.inputs[asked.vary + 1 :])
 
 
-def _vocabulary(asked: Asked, program: JaxProgram) -> int | None:
-    """The number of tokens, None for numbers that are no tokens; ModelError where nothing tells it."""
-    x = program.input
-    if not program.subject.is_discrete:
-        return None
-    if asked.vocabulary is not None:
-        top = None if isinstance(x, jax.ShapeDtypeStruct) else int(np.asarray(x).max())
-        return vocabulary_as_given(asked.vocabulary, top)
-    if x.dtype == bool:
-        return 2
-    told = tokens_of(program.recording)
-    if told is None and asked.replay:
-        raise ModelError(
-            f"input {program.subject.vary}",
-            "holds whole numbers and no embedding tells their bound",
-            "pass vocabulary=, the number of tokens",
-            mentions=("vocabulary",),
-        )
-    return told
+def _largest(x: Any) -> int | None:
+    """The largest token, None where there are only shapes."""
+    return None if isinstance(x, jax.ShapeDtypeStruct) else int(np.asarray(x).max())
 
 
 # -- outputs ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..arguments import parted
+from ..arguments import checked_axis, parted
 from ..setting import ModelError
 from ..trace.subject import Subject
 from .models import with_variables
@@ -50,15 +50,7 @@ def subject_of(
 
 def _placed(subject: ArraySubject, sequence_axis: int | None, output_axis: int | None) -> ArraySubject:
     """The subject with the axes of positions and queries; ModelError where there are none."""
-    axis, shape = 1 if sequence_axis is None else sequence_axis, tuple(subject.input.shape)
-    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
-        raise ModelError(
-            "sequence_axis",
-            f"is no axis of input {subject.vary}, whose shape is {shape}",
-            "pass the axis that holds positions",
-            axis,
-        )
-    axis %= len(shape)
+    axis, shape = checked_axis(subject, 1 if sequence_axis is None else sequence_axis), tuple(subject.input.shape)
     if not np.prod(shape):
         raise ModelError(f"input {subject.vary}", f"holds no number, as its shape is {shape}", "pass a longer one")
     return replace(subject, sequence_axis=axis, output_axis=axis if output_axis is None else output_axis)
