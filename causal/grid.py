@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from ..aliases import Array
 
 MOST = 96  # rows and columns that are drawn; longer sequences are thinned out
-LOOKS = (("#ffffff", False), ("#d8dbe0", False), ("#3b6ea8", False), ("#b31d28", True))  # by code: fill, and whether
-# it is hatched, so that it is told without colour as well
+FILLS = ("#ffffff", "#d8dbe0", "#3b6ea8", "url(#hatch)")  # by code; the last is told without colour as well
 KNOWN = (
     "allowed, cannot be read",
     "forbidden, cannot be read",
@@ -81,14 +80,14 @@ def _row(codes: Array, query: int, columns: Array, y: float, side: float, words:
     starts = np.r_[0, np.flatnonzero(codes[1:] != codes[:-1]) + 1]
     parts = []
     for a, b in zip(starts, [*starts[1:], len(codes)], strict=True):
-        what, (fill, hatched) = words[int(codes[a])], LOOKS[int(codes[a])]
+        what, fill = words[int(codes[a])], FILLS[int(codes[a])]
         first, last = columns[a], columns[b - 1]
         place = f"position {first}" if first == last else f"positions {first}–{last}"
         if last - first >= b - a:
             place += ", as far as drawn"
         parts.append(
             f"<rect x='{a * side:g}' y='{y:g}' width='{(b - a) * side:g}' height='{side:g}' "
-            f"fill='{'url(#hatch)' if hatched else fill}' stroke='#8c959f' stroke-width='.4'>"
+            f"fill='{fill}' stroke='#8c959f' stroke-width='.4'>"
             f"<title>query {query}, {place}: {what}</title></rect>"
         )
     return "".join(parts)
@@ -100,12 +99,8 @@ def _left_out(rows: Array, columns: Array) -> str:
 
 
 def _legend(codes: Array, words: Sequence[str]) -> str:
-    found = []
-    for code in np.unique(codes).tolist():
-        what, (fill, hatched) = words[code], LOOKS[code]
-        filled = "url(#hatch)" if hatched else fill
-        found.append(
-            "<svg style='display:inline;width:1em;height:1em' viewBox='0 0 12 12' aria-hidden='true'>"
-            f"<rect width='12' height='12' fill='{filled}' stroke='#57606a'/></svg> {safe(what)}"
-        )
-    return " &nbsp; ".join(found)
+    return " &nbsp; ".join(
+        "<svg style='display:inline;width:1em;height:1em' viewBox='0 0 12 12' aria-hidden='true'>"
+        f"<rect width='12' height='12' fill='{FILLS[code]}' stroke='#57606a'/></svg> {safe(words[code])}"
+        for code in np.unique(codes).tolist()
+    )
