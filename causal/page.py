@@ -139,12 +139,17 @@ def _record(verdict: Shown) -> list[list[object]]:
     return found + ([["hash of the input", verdict.input_hash]] if verdict.input_hash else [])
 
 
+def pictures_of(subject: str) -> Any:
+    """The module that draws verdicts on the subject; ValueError where none does."""
+    if subject not in PICTURES:
+        raise ValueError(f"subject = {subject!r} has no picture; print the verdict instead")
+    return import_module(PICTURES[subject], __package__)
+
+
 def _picture(verdict: Shown) -> str:
     """Drawn where the subject has a picture and the verdict keeps what it shows."""
-    if verdict.subject not in PICTURES:
-        return ""
     try:
-        codes, rows, columns = import_module(PICTURES[verdict.subject], __package__).cells(verdict)
+        codes, rows, columns = pictures_of(verdict.subject).cells(verdict)
     except ValueError:
         return ""
     if not codes.size:

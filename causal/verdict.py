@@ -276,10 +276,9 @@ class Verdict:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the verdict (matplotlib axes); what is drawn depends on the subject."""
-        homes = {"model": ".model.picture", "projection": ".projection.picture"}
-        if self.subject not in homes:
-            raise ValueError(f"subject = {self.subject!r} has no picture; print the verdict instead")
-        return import_module(homes[self.subject], __package__).plot(self, axes)
+        from .page import pictures_of
+
+        return pictures_of(self.subject).plot(self, axes)
 
     # -- JSON -----------------------------------------------------------------------------------------------------
 
