@@ -127,9 +127,9 @@ def take_sparse(array: ArrayLike, name: str) -> tuple[Sparse, str] | None:
         raise ValueError(f"{name} {problem}; pass a 2-D array, (slots, positions) or its transpose")
     if root == "torch":
         return _from_torch(array, name)
-    return (
-        _from_jax(array, name) if root == "jax" else _from_scipy(array if root == "scipy" else array.to_scipy_sparse())
-    )
+    if root == "jax":
+        return _from_jax(array, name)
+    return _from_scipy(array if root == "scipy" else array.to_scipy_sparse())
 
 
 def _from_scipy(array: ArrayLike) -> tuple[Sparse, str]:
@@ -138,14 +138,11 @@ def _from_scipy(array: ArrayLike) -> tuple[Sparse, str]:
         rows, columns = array.coords if hasattr(array, "coords") else (array.row, array.col)
         if (found := _by_place((rows, columns), array.data, shape)) is not None:
             return found, array.dtype.name
-    by_row = array.format != "csc"
-    shape = shape if by_row else shape[::-1]
     held = array if array.format in ("csr", "csc") else array.tocsr()
     if not _is_sorted(held.indptr, held.indices):
         held = type(held)((held.data, held.indices, held.indptr), shape=held.shape, copy=True)
         held.sum_duplicates()
-    found = _kept(Sparse(held.indptr, held.indices, held.data, shape))
-    return found if by_row else found.T, held.dtype.name
+    return _compressed(held.indptr, held.indices, held.data, shape, array.format != "csc"), held.dtype.name
 
 
 def _from_torch(array: ArrayLike, name: str) -> tuple[Sparse, str]:
@@ -160,9 +157,7 @@ def _from_torch(array: ArrayLike, name: str) -> tuple[Sparse, str]:
         by_row = held.layout == torch.sparse_csr
         starts, places = (held.crow_indices, held.col_indices) if by_row else (held.ccol_indices, held.row_indices)
         if _is_sorted(starts().numpy(), places().numpy()):
-            sides = shape if by_row else shape[::-1]
-            found = _kept(Sparse(starts().numpy(), places().numpy(), _numbers(held.values()), sides))
-            return found if by_row else found.T, label
+            return _compressed(starts().numpy(), places().numpy(), _numbers(held.values()), shape, by_row), label
     held = held.to_sparse_coo()
     placed = _by_place(held._indices().numpy(), _numbers(held._values()), shape)
     if placed is None:  # whatever it says of itself
@@ -196,6 +191,14 @@ def _of_bcoo(held: Any) -> Sparse | None:
         places, values = places[:, inside], values[inside]
     values = values.astype(np.float32) if values.dtype.kind == "V" else values
     return _by_place(places, values, _sides(held))
+
+
+def _compressed(
+    starts: np.ndarray, places: np.ndarray, values: np.ndarray, shape: tuple[int, int], by_row: bool
+) -> Sparse:
+    """From the compressed rows, or columns, of an array of this shape, sorted."""
+    found = _kept(Sparse(starts, places, values, shape if by_row else shape[::-1]))
+    return found if by_row else found.T
 
 
 def _sides(array: ArrayLike) -> tuple[int, int]:
