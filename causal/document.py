@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1f2328; max-width: 62rem; margin: 0 auto; padding: 1rem; }
@@ -78,6 +79,18 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def listing(texts: list[str]) -> str:
     """A list of sentences; nothing without any."""
     return "<ul>" + "".join(f"<li>{safe(text)}</li>" for text in texts) + "</ul>\n" if texts else ""
+
+
+def evidence(found: Sequence[Any], against: str) -> str:
+    """A table of pieces of evidence; `against` says what one says that found something."""
+    marks = {True: "✓ holds", False: f"✗ {against}", None: "– not run"}
+    rows = [[e.kind, marks[e.ok], e.detail, "" if e.seconds is None else f"{e.seconds:.2g}"] for e in found]
+    return table(["kind", "result", "what was done", "seconds"], rows)
+
+
+def json_below(title: str, name: str, text: str) -> str:
+    """JSON in a part that is closed at first, found again by its name."""
+    return f"<details><summary>{title}</summary><pre id='{name}'>{escape(text)}</pre></details>\n"
 
 
 def write(page: str, path: str | Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import report
-from .document import document, listing, safe, section, table
+from .document import document, evidence, json_below, listing, safe, section, table
 from .grid import grid
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 PICTURES = {"model": ".model.picture", "projection": ".projection.picture"}
 JSON = re.compile(r"<pre id='verdict'>(.*?)</pre>", re.DOTALL)
-MARK = {True: "✓ holds", False: "✗ found against it", None: "– not run"}
 HEADINGS = ("what differs", "with the first input", "with the second")
 MOST_CHANGES = 12
 
@@ -52,12 +51,11 @@ def page(verdict: Shown) -> str:
         section("Columns", table(["column", "status", "what was seen"], _columns(verdict))),
         section("Who reads what", _picture(verdict)),
         section("Because" if status == "UNDECIDED" else "Remarks", listing(list(verdict.reasons))),
-        section("Evidence", table(["kind", "result", "what was done", "seconds"], _evidence(verdict))),
+        section("Evidence", evidence(verdict.evidence, "found against it")),
         section("Assumed", listing(list(verdict.assumptions))),
         section("For the record", table([], _record(verdict))),
         section("How to replay", _replay(verdict.witness)),
-        "<details><summary>The verdict as JSON</summary>"
-        f"<pre id='verdict'>{html.escape(verdict.to_json(indent=1))}</pre></details>\n",
+        json_below("The verdict as JSON", "verdict", verdict.to_json(indent=1)),
     ]
     return document(verdict.headline(), "".join(parts))
 
@@ -124,10 +122,6 @@ def _conditions(verdict: Shown) -> list[str]:
 def _columns(verdict: Shown) -> list[list[object]]:
     ordered = sorted(verdict.columns, key=lambda column: column.status.name != "REFUTED")
     return [[column.name, column.status.name, column.detail] for column in ordered]
-
-
-def _evidence(verdict: Shown) -> list[list[object]]:
-    return [[e.kind, MARK[e.ok], e.detail, "" if e.seconds is None else f"{e.seconds:.2g}"] for e in verdict.evidence]
 
 
 def _record(verdict: Shown) -> list[list[object]]:

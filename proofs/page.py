@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
-from ..causal.document import document, listing, safe, section, table
+from ..causal.document import document, evidence, json_below, listing, safe, section, table
 from ..version import __version__
 from .verify import as_json, remarks
 
 if TYPE_CHECKING:
     from .verify import Row
-
-MARK = {True: "✓ holds", False: "✗ fails", None: "– not run"}
 
 
 def page(rows: Sequence[Row]) -> str:
@@ -27,17 +24,9 @@ def page(rows: Sequence[Row]) -> str:
     parts = [
         f"<h1>{safe(title)}</h1>\n",
         section("Claims", table(["claim", "status", "statement", "seconds"], summary)),
-        *(section(f"{row.claim.id}: evidence", _evidence(row)) for row in rows),
+        *(section(f"{row.claim.id}: evidence", evidence(row.evidence, "fails")) for row in rows),
         section("Remarks", listing(remarks(rows))),
         section("For the record", table([], [["attnproof", __version__], ["Python", platform.python_version()]])),
-        "<details><summary>The rows as JSON</summary>"
-        f"<pre id='rows'>{escape(json.dumps(as_json(rows), indent=1))}</pre></details>\n",
+        json_below("The rows as JSON", "rows", json.dumps(as_json(rows), indent=1)),
     ]
     return document(title, "".join(parts))
-
-
-def _evidence(row: Row) -> str:
-    told: list[list[object]] = [
-        [e.kind, MARK[e.ok], e.detail, "" if e.seconds is None else f"{e.seconds:.2g}"] for e in row.evidence
-    ]
-    return table(["kind", "result", "what was done", "seconds"], told)
