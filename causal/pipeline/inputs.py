@@ -221,12 +221,12 @@ def _order_of(times: Array | None, groups: Array | None) -> Array | None:
     within = np.argsort(numbers, kind="stable")
     ordered, same = times[within], numbers[within][1:] == numbers[within][:-1]
     try:
-        back = bool(((ordered[1:] < ordered[:-1]) & same).any())
-        if back and is_text(times) and not sorts_as_time(times):
-            at = np.flatnonzero((ordered[1:] < ordered[:-1]) & same)[0]
+        back = np.flatnonzero((ordered[1:] < ordered[:-1]) & same)
+        if len(back) and is_text(times) and not sorts_as_time(times):
+            at = back[0]
             problem = f"holds text that is not in its own order, such as {ordered[at + 1]!r} after {ordered[at]!r}"
             raise ArgumentError("time", problem, "pass times, numbers or ISO dates")
-        return np.argsort(times, kind="stable") if back else None
+        return np.argsort(times, kind="stable") if len(back) else None
     except TypeError as error:
         problem = f"holds values that cannot be compared ({error})"
         raise ArgumentTypeError("time", problem, "pass times of one kind") from None
