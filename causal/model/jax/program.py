@@ -155,7 +155,7 @@ class JaxProgram:
         with _told():
             found = self.runs(arguments, instead, wide)
         at = dict(zip(self.recording.paths, found, strict=True))
-        parts = [rows(at[path], self.subject.output_axis) for path in self.paths]
+        parts = [_rows(at[path], self.subject.output_axis) for path in self.paths]
         return parts[0] if len(parts) == 1 else np.concatenate([p.astype(np.float64) for p in parts], 1)
 
     def traced(
@@ -248,7 +248,7 @@ def _inputs(subject: Subject) -> Any:
     return list(subject.inputs), dict(subject.keywords)
 
 
-def rows(y: np.ndarray, axis: int) -> np.ndarray:
+def _rows(y: np.ndarray, axis: int) -> np.ndarray:
     """One output as (queries, features), complex numbers as two reals, whole numbers and truth values as float64."""
     y = np.moveaxis(y, axis, 0)
     if y.dtype.kind == "c":

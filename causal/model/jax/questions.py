@@ -17,9 +17,10 @@ from ..question import Question
 from ..seen import Seen
 from ..setting import ModelError, Setting
 from ..trace.policy import Policy
-from .program import JaxProgram, rows
+from .program import JaxProgram
 from .subject import subject_of
 from .tokens import tokens_of
+from .varying import is_inexact
 
 if TYPE_CHECKING:
     from ...boundary import Boundary
@@ -130,8 +131,7 @@ def _laid_out(program: JaxProgram, paths: Sequence[str], runs: bool, mode: str) 
         shape = found[path].shape
         double = 2 if jnp.issubdtype(found[path].dtype, jnp.complexfloating) else 1
         width = int(np.prod(shape, dtype=np.int64)) // shape[axis] * double
-        whole = not jnp.issubdtype(found[path].dtype, jnp.inexact)
-        checked.append(Checked(path, axis % len(shape), slice(start, start + width), whole))
+        checked.append(Checked(path, axis % len(shape), slice(start, start + width), not is_inexact(found[path])))
         start += width
-    rows_ = program.numbers(program.input, Setting(mode=mode)) if runs else rows(np.zeros((1, 1)), 0)
-    return Outputs(tuple(checked), tuple(p for p in found if p not in paths), rows_)
+    rows = program.numbers(program.input, Setting(mode=mode)) if runs else np.zeros((1, 1))
+    return Outputs(tuple(checked), tuple(p for p in found if p not in paths), rows)
