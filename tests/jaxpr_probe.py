@@ -17,7 +17,7 @@ from attnproof.causal.model.trace.records import Trace
 def claimed(f: Callable[..., Any], x: Any, *parameters: Any, axis: int = 0, policy: Policy | None = None) -> Trace:
     """What the run says of f(x, *parameters)."""
     given = [Given("x", "input", x), *(Given(f"p{i}", "parameter", p) for i, p in enumerate(parameters))]
-    recording, _ = recorded(f, given, axis, (x, *parameters))
+    recording, _ = recorded(f, given, axis)
     return traced(recording, policy or Policy())
 
 

@@ -65,9 +65,8 @@ class JaxProgram:
             return after.result
 
         held = {id(array): name for name, array in model.held.items()}
-        every = [*model.leaves, *given]
         with _told(), jax.default_matmul_precision("highest"):
-            recording, shapes = recorded(function, every, subject.sequence_axis, [g.value for g in every], held)
+            recording, shapes = recorded(function, [*model.leaves, *given], subject.sequence_axis, held)
         written = tuple(seen[-1].kept)
         return cls(subject, model, recording, Runs(recording), shapes, written, seen[-1].rebuilt)
 

@@ -163,10 +163,10 @@ def blame(
 
 
 def recorded(
-    function: Any, given: Sequence[Given], axis: int, arguments: Sequence[Any], held: Mapping[int, str] | None = None
+    function: Any, given: Sequence[Given], axis: int, held: Mapping[int, str] | None = None
 ) -> tuple[Recording, Any]:
-    """`function` of the arrays `arguments`, recorded; and what it returns, as shapes."""
-    program, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
+    """`function` of the arrays that are given, recorded; and what it returns, as shapes."""
+    program, shapes = jax.make_jaxpr(function, return_shape=True)(*(g.value for g in given))
     leaves, _ = jax.tree_util.tree_flatten_with_path(shapes)
     paths = tuple(jax.tree_util.keystr(path) for path, _ in leaves)
     return Recording(program, tuple(given), paths, axis, held or {}), shapes
