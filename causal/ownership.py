@@ -1,4 +1,4 @@
-"""Whose code a file holds: the user's own, or a library's."""
+"""Whose code a file holds: the user's own, or a library's; and where in it a line stands."""
 
 from __future__ import annotations
 
@@ -19,3 +19,12 @@ def is_own_file(file: str | None) -> bool:
         return False
     libraries = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parent))
     return not {"site-packages", "dist-packages"} & set(Path(file).parts) and not file.startswith(libraries)
+
+
+def short_place(line: str) -> str:
+    """A line of code by its file and the folder of that.
+
+    >>> short_place("/home/me/model.py:12").split("/")
+    ['me', 'model.py:12']
+    """
+    return "/".join(line.replace("\\", "/").split("/")[-2:])

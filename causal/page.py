@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from . import report
 from .document import document, evidence, json_below, listing, safe, section, table
 from .grid import grid
+from .ownership import short_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,14 +98,10 @@ def _blame(blame: Any) -> str:
     if not blame:
         return ""
     rows = [
-        [op["operation"], op["module"] or "–", _place(op["line"]), _source(op["line"]), op["detail"]]
+        [op["operation"], op["module"] or "–", short_place(op["line"]), _source(op["line"]), op["detail"]]
         for op in [blame["entry"], *(op for op in blame["path"] if op != blame["entry"])]
     ]
     return table(["operation", "module", "line", "source", "what happens"], rows)
-
-
-def _place(line: str) -> str:
-    return "/".join(line.replace("\\", "/").split("/")[-2:])
 
 
 def _source(line: str) -> str:

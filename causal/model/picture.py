@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...libraries import library
+from ..ownership import short_place
 
 if TYPE_CHECKING:
     from ..verdict import Verdict
@@ -58,9 +59,8 @@ def caption(verdict: Verdict) -> str:
     if blame:
         entry = blame["entry"]
         where = f" in {entry['module']}" if entry["module"] else ""
-        line = "/".join(entry["line"].replace("\\", "/").split("/")[-2:])
         verb = "enters" if verdict.status.name == "REFUTED" else "could enter"
-        return f"the future {verb} at {entry['operation']}{where} ({line})"
+        return f"the future {verb} at {entry['operation']}{where} ({short_place(entry['line'])})"
     if verdict.status.name in ("PROVED", "PROVED_IF"):
         inside = "every interval lies inside what the boundary allows"
         condition = f", provided that {verdict.conditions[0].text}" if verdict.conditions else ""
