@@ -130,13 +130,14 @@ def _linen(model: Any, method: Any, mode: str) -> Pure:
         for path, v in named.items()
     ]
     written = [collection for collection in variables if collection != "params"]
-    asked, unset = _mode_keywords(method or type(model).__call__, mode, name)
+    function = method or type(model).__call__
+    asked, unset = _mode_keywords(function, mode, name)
     if mode == "train":
         rngs = {"params": jax.random.key(0), "dropout": jax.random.key(0)} | rngs
 
     def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
         state = jax.tree.unflatten(kind, list(values))
-        more = {k: v for k, v in asked.items() if k not in keywords and _free(method or type(model).__call__, k, given)}
+        more = {k: v for k, v in asked.items() if k not in keywords and _free(function, k, given)}
         result, later = model.apply(
             state, *given, rngs=dict(rngs) or None, mutable=list(written), method=method, **{**keywords, **more}
         )

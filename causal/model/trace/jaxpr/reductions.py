@@ -134,7 +134,7 @@ def ordered(call: JaxCall) -> list[Shadow]:
     return [loose(s, lo, hi) for s in call.shapes]
 
 
-@primitive("fft", sees_sign=False)
+@primitive("fft")
 def transformed(call: JaxCall) -> Shadow:
     """Every coefficient reads the whole of the transformed axes, the last ones."""
     x = call.operands[0].shadow
