@@ -228,23 +228,6 @@ def _unclear(path: str, axis: int, n: int) -> ModelError:
     )
 
 
-def likeness(result: Any) -> Any:
-    """The same structure with tensors of the same shapes, on the meta device, that share no memory with those given;
-    None where it hides tensors, or has some that have no likeness.
-    """
-    import torch
-
-    from .trace.pytree import mapped
-
-    def image(value: Any) -> Any:
-        return torch.empty_like(value, device="meta") if issubclass(type(value), torch.Tensor) else value
-
-    try:
-        return None if concealed(result) else mapped(image, result)
-    except (TypeError, RuntimeError, NotImplementedError):
-        return None
-
-
 def concealed(result: Any) -> list[str]:
     """The paths of what a model returned that holds or makes tensors where nobody looks: objects, sets, generators, and
     attributes of tensors and containers.
