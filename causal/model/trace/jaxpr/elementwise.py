@@ -87,14 +87,14 @@ def exponential(call: JaxCall) -> Shadow:
     return transfer.exponential(call, call.operands[0].known())
 
 
-@primitive("add add_any")
+@primitive("add add_any", carries=True)
 def add(call: JaxCall) -> Shadow:
     """a + b."""
     a, b = call.operands
     return transfer.total(a.known(), b.known(), call.shape, sort_of(call.dtypes[0]) == REAL)
 
 
-@primitive("sub")
+@primitive("sub", carries=True)
 def subtract(call: JaxCall) -> Shadow:
     """a − b."""
     a, b = call.operands
@@ -102,14 +102,14 @@ def subtract(call: JaxCall) -> Shadow:
     return transfer.difference(call, a, scalar(b), call.shape, 1, sort_of(call.dtypes[0]) == REAL and not among_data)
 
 
-@primitive("mul")
+@primitive("mul", carries=True)
 def multiply(call: JaxCall) -> Shadow:
     """a · b."""
     a, b = call.operands
     return transfer.product(call, scalar(a), scalar(b), call.shape)
 
 
-@primitive("div", divides=1)
+@primitive("div", divides=1, carries=True)
 def divide(call: JaxCall) -> Shadow:
     """a / b; of whole numbers 0 / 0 is −1, so that no 0 stays one."""
     if sort_of(call.dtypes[0]) == WHOLE:
@@ -141,7 +141,7 @@ def select(call: JaxCall) -> Shadow:
     return transfer.select(call, condition, cases[1], cases[0], call.shape)
 
 
-@primitive("convert_element_type")
+@primitive("convert_element_type", carries=True)
 def convert(call: JaxCall) -> Shadow:
     """Another number format: what is lowered stays so among real numbers."""
     x, old, new = call.operands[0].shadow, sort_of(call.operands[0].dtype), sort_of(call.dtypes[0])

@@ -149,8 +149,8 @@ class Interpreter:
         results = [self.operand(s, d, **made) for s, d in zip(shadows, call.dtypes, strict=True)]
         if self.flow is not None:
             before = (self.nodes.get(id(o), -1) for o in call.operands)
-            moves = binding is not None and binding.moves
-            node = self.flow.add(self.ledger.operation(call.name), before, shadows, moves)
+            carries = binding is not None and (binding.moves or binding.carries)
+            node = self.flow.add(self.ledger.operation(call.name), before, shadows, carries)
             self.note(results, node)
         return results
 

@@ -15,14 +15,16 @@ class Binding:
 
     `sees_sign`: its results tell +0 from −0, at least for complex numbers on a branch cut ("complex"). `divides`: the
     operand (a function of the call, where its parameters tell) of which a zero of either sign makes it infinite.
-    `moves`: its results are elements of its operands. `draws`: its results are not to be computed, even where its
-    operands are constants, as random numbers. `whole`: the rule gives operands, as those of loops do.
+    `moves`: its results are elements of its operands. `carries`: they bring together what stands at the same place, as
+    a sum does. `draws`: its results are not to be computed, even where its operands are constants, as random numbers.
+    `whole`: the rule gives operands, as those of loops do.
     """
 
     rule: Rule
     sees_sign: bool | str = False
     divides: int | Callable[[Any], int | None] | None = None
     moves: bool = False
+    carries: bool = False
     draws: bool = False
     whole: bool = False
 
