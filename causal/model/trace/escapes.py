@@ -29,6 +29,7 @@ from torch.overrides import TorchFunctionMode
 from ..age import young
 from . import composed
 from .domain import VARIES, uniform
+from .layouts import ASKS, Layouts
 from .shadows import PLAIN_TYPES
 from .tracer import Tracer
 
@@ -66,7 +67,7 @@ class Constructors(TorchFunctionMode):
 
     def __init__(self, exits: Exits) -> None:
         super().__init__()
-        self.exits = exits
+        self.exits, self.layouts = exits, Layouts(exits.ledger, exits.shadows)
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         """Report, then call."""
@@ -74,6 +75,11 @@ class Constructors(TorchFunctionMode):
         if name == "scaled_dot_product_attention" and _plainly_causal(*args, **(kwargs or {})):
             with torch.nn.attention.sdpa_kernel(FUSED):
                 return func(*args, **(kwargs or {}))
+        if name == "scaled_dot_product_attention":
+            return self._attention(func, args, kwargs or {})
+        if name in ASKS and not self.exits.is_busy:
+            with self.exits.stepping_aside():
+                self.layouts.used(args[:1], f"Tensor.{name}() of")
         if name == "one_hot" and _classes(*args, **(kwargs or {})) > 0:
             return composed.one_hot(args[0], _classes(*args, **(kwargs or {})))
         if func is torch.nn.functional.embedding and (kwargs or {}).get("max_norm") is not None:
@@ -90,6 +96,13 @@ class Constructors(TorchFunctionMode):
                 lists = [v for v in lists if not isinstance(v, torch.Tensor)]
             self.exits.read_in_python(lists, f"{name}() of a list of tensors")
         return func(*args, **(kwargs or {}))
+
+    def _attention(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """By its math path, which lays the result out in another way than fused kernels do."""
+        result = func(*args, **kwargs)
+        with self.exits.stepping_aside():
+            self.layouts.loosen([result])
+        return result
 
 
 def _classes(tensor: Any = None, num_classes: int = -1, **_: Any) -> int:

@@ -110,6 +110,7 @@ class Memory:
     twin: Any = None  # real bytes beside a storage without data, right wherever the shadow says constant (`twins`)
     stale: bool = False  # something was written without its numbers
     older: bool = False  # it was there before the run
+    is_loose: bool = False  # it may lie in another way outside the run (`layouts`)
 
     def is_twin(self, address: int) -> bool:
         """Whether the storage at an address is the twin."""

@@ -15,6 +15,7 @@ from .domain import FIXED, MASKED, VARIES, Shadow, join_all, uniform
 from .failures import REFUSED, caught, may_fail
 from .frames import Frames
 from .higher import APART
+from .layouts import Layouts
 from .memory import overlap
 from .mode import Mode
 from .pytree import leaves, tensors_of
@@ -52,7 +53,7 @@ class Tracer(Mode):
         self.kernels = kernels
         self._infos: dict[Any, Info] = {}
         self.sharing = Sharing()
-        self.frames = Frames(ledger)
+        self.frames, self.layouts = Frames(ledger), Layouts(ledger, shadows)
         self.numbering: Numbering | None = None
 
     def __exit__(self, *error: Any) -> None:
@@ -156,11 +157,14 @@ class Tracer(Mode):
                 continue
             self._keeps(call, tensor, shadow, numbers)
             self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
+        self.layouts.made(call, outputs, numbers)
         self.frames.keep(call, outputs)
         return call.value
 
     def _view(self, call: TorchCall) -> Any:
         given = tensors_of((list(call.args), dict(call.kwargs)))
+        if call.name == "aten.as_strided":
+            self.layouts.used(given, f"{call.name} of")
         for tensor in given:
             self.shadows.memory_of(tensor)  # so that the view's storage is known
         call.value = self.kernels.view(call)
@@ -178,6 +182,7 @@ class Tracer(Mode):
         info, operands = call.info, call.operands()
         self._indices(operands)
         targets = [t for name in info.written for t in tensors_of(call.raw(name))]
+        self.layouts.used(targets, f"{call.name} into")
         if any(self.shadows.memory_of(t) is None for t in targets):  # nested, sparse: other views are not known
             self.ledger.unseen(f"{call.name} into a tensor without a storage of its own")
         entangled = self._tangled(targets) or any(

@@ -10,7 +10,17 @@ from ..transfer import contractions as transfer
 from ..transfer.reductions import reduced, whole
 
 
-@rule("aten.mm", "aten.bmm", "aten.mv", "aten.dot", "aten.vdot", "aten._int_mm", fails="never", sees_sign=False)
+@rule(
+    "aten.mm",
+    "aten.bmm",
+    "aten.mv",
+    "aten.dot",
+    "aten.vdot",
+    "aten._int_mm",
+    fails="never",
+    sees_sign=False,
+    layout="rows",
+)
 def product(call: Any) -> Shadow:
     """a @ b."""
     first, second = call.operands()[:2] if len(call.operands()) > 1 else call.operands() * 2
@@ -19,7 +29,7 @@ def product(call: Any) -> Shadow:
 
 @rule(
     "aten.addmm", "aten.baddbmm", "aten.addmv", "aten._addmm_activation", "aten.addbmm", "aten.addr",
-    fails="never", sees_sign=False,
+    fails="never", sees_sign=False, layout="rows",
 )  # fmt: skip
 def add_product(call: Any) -> Shadow:
     """β · bias + α · a @ b."""
@@ -47,8 +57,9 @@ def grouped(call: Any) -> Shadow:
 
 
 @rule(
-    "aten.linear", "aten.mkldnn_linear", "mkl._mkl_linear", "mkldnn._linear_pointwise", fails="never", sees_sign=False
-)
+    "aten.linear", "aten.mkldnn_linear", "mkl._mkl_linear", "mkldnn._linear_pointwise",
+    fails="never", sees_sign=False, layout="rows",
+)  # fmt: skip
 def linear(call: Any) -> Shadow:
     """x Wᵀ + b."""
     x, w, *bias = call.operands()
@@ -86,7 +97,7 @@ DECOMPOSITIONS = names(
 )
 
 
-@rule(*DECOMPOSITIONS, fails="any", sees_sign=False)
+@rule(*DECOMPOSITIONS, fails="any", sees_sign=False, layout="own")
 def decomposition(call: Any) -> Any:
     """Each number of a decomposition reads the whole matrix (batches stay apart)."""
     shadows = [o.shadow for o in call.operands()]

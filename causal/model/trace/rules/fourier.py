@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..domain import Shadow
 
 
-@rule("aten._fft_r2c", "aten._fft_c2r", "aten._fft_c2c", fails="never", sees_sign=False)
+@rule("aten._fft_r2c", "aten._fft_c2r", "aten._fft_c2c", fails="never", sees_sign=False, layout="own")
 def transform(call: Any) -> Shadow:
     """Joins the transformed axes."""
     x, dims = call["self"].shadow, call["dim"]

@@ -46,7 +46,7 @@ def rows(call: TorchCall) -> Shadow:
     return indexing.rows(x.shadow, call["index"], axis_of(call, len(x.shape)), tuple(call.value.shape))
 
 
-@rule("aten.embedding", fails="whole numbers", sees_sign=False)
+@rule("aten.embedding", fails="whole numbers", sees_sign=False, layout="rows")
 def embedding(call: TorchCall) -> Shadow:
     """Rows of a table."""
     return indexing.rows(call["weight"].shadow, call["indices"], 0, tuple(call.value.shape))

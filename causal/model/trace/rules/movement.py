@@ -32,7 +32,7 @@ def reshaped(call: TorchCall) -> Shadow:
     return reshape(call["self"].shadow, tuple(call.value.shape))
 
 
-@rule("aten.clone", fails="never", sees_sign=False, moves=True, carries=True)
+@rule("aten.clone", fails="never", sees_sign=False, moves=True, carries=True, layout="kept")
 @rule(*SAME, fails="never", sees_sign=False, moves=True)
 def same(call: TorchCall) -> Shadow:
     """The same elements."""
@@ -40,7 +40,7 @@ def same(call: TorchCall) -> Shadow:
     return shadow
 
 
-@rule("aten._to_copy", fails="never", sees_sign=False, zero_from_zero=True, carries=True)
+@rule("aten._to_copy", fails="never", sees_sign=False, zero_from_zero=True, carries=True, layout="kept")
 def converted(call: TorchCall) -> Shadow:
     """Another type; between floating formats the shadow stays the same."""
     x: Shadow = call["self"].shadow

@@ -1,0 +1,87 @@
+"""Results that lie in memory in another way outside the run: what is written into them, and what is asked of them."""
+
+from __future__ import annotations
+
+from needs import need
+
+torch = need("torch")
+F = need("torch.nn.functional")
+
+import attnproof as ap
+import pytest
+from leaks import N, never_proved
+
+
+def heads(x):
+    return x.view(1, N, 2, 2).transpose(1, 2)
+
+
+def seen():
+    return torch.ones(N, N).tril().bool()
+
+
+def written_through_attention(x):
+    o = F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=seen()).transpose(1, 2)
+    flat = o.reshape(1, N, 4)  # a view of what a fused kernel returns, a copy of what the math path does
+    flat += x.flip(1)
+    return o.reshape(1, N, 4)
+
+
+def asked_of_attention(x):
+    o = F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=seen()).transpose(1, 2)
+    return x.flip(1) if o.is_contiguous() else x.cumsum(1)
+
+
+def written_through_a_norm(x):
+    o = F.batch_norm(x.mT, torch.zeros(4), torch.ones(4))
+    flat = o.reshape(-1)
+    flat += x.flip(1).mT.reshape(-1)
+    return o.mT
+
+
+def asked_for_strides(x):
+    return x.flip(1) if F.logsigmoid(x.mT).stride(-1) == 1 else x.cumsum(1)
+
+
+def asked_of_a_transform(x):
+    both = torch.fft.rfft2(torch.cat([x, x]), dim=(0, 1))
+    return x.flip(1) if both.stride(0) == 5 else x.cumsum(1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        written_through_attention,
+        asked_of_attention,
+        written_through_a_norm,
+        asked_for_strides,
+        asked_of_a_transform,
+    ],
+)
+def test_a_leak_through_the_layout_of_a_result_is_not_proved(model):
+    never_proved(model, width=4)
+
+
+def norm_written(x):
+    h = F.layer_norm(x, (4,))
+    h += x
+    return h.mul_(2).cumsum(1)
+
+
+def scores_written(x):
+    scores = x @ x.mT
+    scores.masked_fill_(~seen(), -torch.inf)
+    return scores.softmax(-1) @ x
+
+
+def projected(x):
+    o = F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=seen()).transpose(1, 2)
+    h = F.linear(o.reshape(1, N, 4), torch.ones(4, 4))
+    h += x
+    return h.relu_()
+
+
+@pytest.mark.parametrize("model", [norm_written, scores_written, projected])
+@pytest.mark.parametrize("replay", ["auto", "never"])
+def test_what_is_written_into_in_models_is_certain(model, replay):
+    assert ap.check_model(model, torch.randn(1, N, 4), replay=replay).status.name == "PROVED"
