@@ -21,7 +21,7 @@ from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
 from .outputs import first_of, side_by_side, tensors
 from .precision import in_float64, parameters_as, uncompiled, wider
-from .raised import told
+from .raised import phrase, told
 from .reachable import reachable
 from .restore import Held
 from .seen import Seen
@@ -114,8 +114,7 @@ class Program:
         except NoValues as stopped:
             return str(stopped), strangers.met
         except Exception as error:
-            said = " ".join(str(error).split())[:200]
-            return f"{type(error).__name__}: {said}", strangers.met
+            return phrase(error), strangers.met
         outputs = tuple(replace(o, value=None) for o in trace.outputs)
         trace = replace(trace, outputs=outputs)
         left = trace.kept or outliving(trace.data, self.held.storages)

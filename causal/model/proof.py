@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..verdict import Condition
+from .raised import phrase
 from .reach import Reach, Spans, reach
 
 if TYPE_CHECKING:
@@ -144,8 +145,7 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
     except (KeyboardInterrupt, MemoryError):
         raise
     except Exception as error:
-        said = " ".join(str(error).split())[:200]
-        return f"{type(error).__name__}: {said}"
+        return phrase(error)
     return Attempt(policy, trace, found)
 
 

@@ -17,6 +17,11 @@ def raised(error: Exception) -> ModelError:
     )
 
 
+def phrase(error: Exception) -> str:
+    """The kind of error with what it says, in few words: why a model could not be traced."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
 def _in_one_line(error: Exception) -> str:
     said = " ".join(str(error).split())
     return said if len(said) <= 300 else f"{said[:297]}…"

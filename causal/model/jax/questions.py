@@ -14,6 +14,7 @@ import numpy as np
 from ..arguments import inputs_of_lengths, length_as_asked, resolved_boundary, resolved_vocabulary
 from ..outputs import Checked, Outputs, among, items, to_check
 from ..question import Question
+from ..raised import phrase
 from ..seen import Seen
 from ..setting import ModelError, Setting
 from ..trace.policy import Policy
@@ -25,6 +26,7 @@ from .varying import is_inexact
 if TYPE_CHECKING:
     from ...boundary import Boundary
     from ..asked import Asked
+    from ..trace.records import Trace
 
 
 def questions(asked: Asked) -> Iterator[Question]:
@@ -57,10 +59,20 @@ def _question(asked: Asked, program: JaxProgram, mode: str) -> Question:
         tables=frozenset(),
         unset=program.pure.unset,
         ran=runs,
-        first=program.traced(policy, Setting(mode=mode), np.arange(program.n)),
+        first=_first(program, policy, mode),
     )
     which = _laid_out(program, paths, runs, mode)
     return Question(program, about, seen, which, mode, bound, asked.parameters, (), asked.limits, asked.replay)
+
+
+def _first(program: JaxProgram, policy: Policy, mode: str) -> Trace | str:
+    """The first abstract run, or why there is none."""
+    try:
+        return program.traced(policy, Setting(mode=mode), np.arange(program.n))
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:
+        return phrase(error)
 
 
 # -- inputs -----------------------------------------------------------------------------------------------------------

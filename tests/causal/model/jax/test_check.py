@@ -19,6 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from attnproof.causal.model.setting import ModelError
+from attnproof.causal.model.trace.jaxpr import interpreter  # noqa: F401  (registers the rules)
+from attnproof.causal.model.trace.jaxpr.registry import BINDINGS, Binding
 from flax import linen, nnx
 
 N, D = 8, 8
@@ -351,3 +353,13 @@ def test_a_module_that_counts_its_calls_in_python_is_proved_from_the_state_as_gi
 def test_a_constant_that_a_callback_makes_is_not_computed():
     verdict = ap.check_model(lambda x: eqx.error_if(x.cumsum(1), jnp.isnan(x[:, :1]).any(), "no"), X)
     assert verdict.status.name == "PROVED"
+
+
+def test_a_rule_that_fails_leaves_a_model_undecided(monkeypatch):
+    def broken(call):
+        raise IndexError("of the rule's own")
+
+    monkeypatch.setitem(BINDINGS, "cumsum", Binding(rule=broken))
+    verdict = ap.check_model(lambda x: x.cumsum(1), jnp.ones((1, 6, 2)))
+    assert verdict.status.name == "UNDECIDED"
+    assert "IndexError: of the rule's own" in verdict.reasons[0]
