@@ -46,6 +46,7 @@ def gathered(call: JaxCall) -> Shadow:
     s = x.known()
     if not i.is_constant:
         return _gathered_by_data(call, s, i.shadow)
+    call.values_used(i)
 
     def at(a: Array, how: dict[str, Any]) -> Array:
         array, few = _slim(np.asarray(a), s, numbers, sizes)
@@ -79,13 +80,16 @@ def _gathered_by_data(call: JaxCall, x: Shadow, i: Shadow) -> Shadow:
 # -- slices -------------------------------------------------------------------------------------------------------
 
 
-def _spans(x: Sequence[int], sizes: Sequence[int], starts: Sequence[JaxOperand]) -> list[slice | None]:
+def _spans(
+    call: JaxCall, x: Sequence[int], sizes: Sequence[int], starts: Sequence[JaxOperand]
+) -> list[slice | None]:
     """Along each axis the places of a slice, which is moved inside; None where they depend on data."""
     spans: list[slice | None] = []
     for length, size, start in zip(x, sizes, starts, strict=True):
         if size == length:
             spans.append(slice(0, size))
         elif start.is_constant:
+            call.values_used(start)
             first = min(max(int(start.array()), 0), length - size)
             spans.append(slice(first, first + size))
         else:
@@ -97,7 +101,7 @@ def _spans(x: Sequence[int], sizes: Sequence[int], starts: Sequence[JaxOperand])
 def sliced(call: JaxCall) -> Shadow:
     """A slice of fixed size from a start."""
     x, *starts = call.operands
-    s, spans = x.known(), _spans(x.shape, call.shape, starts)
+    s, spans = x.known(), _spans(call, x.shape, call.shape, starts)
     where = [span or slice(None) for span in spans]
 
     def cut(a: Array) -> Array:
@@ -118,7 +122,7 @@ def sliced(call: JaxCall) -> Shadow:
 def updated(call: JaxCall) -> Shadow:
     """A slice written over others from a start."""
     x, u, *starts = call.operands
-    spans = _spans(x.shape, u.shape, starts)
+    spans = _spans(call, x.shape, u.shape, starts)
     if None in spans:
         return everywhere(x.shadow, [u.shadow, *(o.shadow for o in starts)])
     arrays = []
@@ -139,6 +143,7 @@ def scattered(call: JaxCall) -> Shadow:
     slots = _slots(call, x.shape, i, u.shape) if i.is_constant else None
     if slots is None:
         return everywhere(x.shadow, [i.shadow, u.shadow])
+    call.values_used(i)
     where = slots.reshape(-1)
     inside = where > 0
     source = Shadow((int(inside.sum()),), *(a.reshape(-1)[inside] for a in full(u.known())))

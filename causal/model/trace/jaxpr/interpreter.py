@@ -12,7 +12,7 @@ from ..domain import FIXED, VARIES, ZERO, Shadow, join_all, uniform
 from . import contractions, control, convolution, elementwise, indexing, movement, random, reductions  # noqa: F401
 from .calls import JaxCall, called
 from .memory import Memory
-from .operands import COMPLEX, NOBODY, JaxOperand, sort_of
+from .operands import COMPLEX, NOBODY, WHOLE, JaxOperand, sort_of
 from .registry import BINDINGS, Binding
 
 if TYPE_CHECKING:
@@ -62,10 +62,15 @@ class Interpreter:
         return self.memory.constant(value, aval.dtype, made)
 
     def parameter(self, value: Any, aval: Any, name: str) -> JaxOperand:
-        """A parameter: any numbers, or the constants that it holds, as the policy says."""
+        """A parameter: any numbers, or the constants that it holds, as the policy says.
+
+        Zeros of whole numbers and truth values say nothing alone: 0 names a place, and what is false selects as well.
+        """
         if self.policy.parameters == "any":
             return self.operand(uniform(aval.shape, VARIES), aval.dtype)
-        return self.operand(uniform(aval.shape, FIXED), aval.dtype, lambda: value, sources=frozenset({name}))
+        part = "valued" if sort_of(aval.dtype) == WHOLE else "sources"
+        made: dict[str, Any] = {part: frozenset({name})}
+        return self.operand(uniform(aval.shape, FIXED), aval.dtype, lambda: value, **made)
 
     # -- jaxprs ---------------------------------------------------------------------------------------------------
 

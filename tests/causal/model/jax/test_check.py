@@ -363,3 +363,32 @@ def test_a_rule_that_fails_leaves_a_model_undecided(monkeypatch):
     verdict = ap.check_model(lambda x: x.cumsum(1), jnp.ones((1, 6, 2)))
     assert verdict.status.name == "UNDECIDED"
     assert "IndexError: of the rule's own" in verdict.reasons[0]
+
+
+PLACES = jnp.stack([jnp.ones((8, 8)), jnp.tril(jnp.ones((8, 8)))])
+
+
+@pytest.mark.parametrize(
+    ("p", "read"),
+    [
+        (jnp.arange(8.0), lambda x, p: x[:, jnp.argsort(p)].cumsum(1)),
+        (jnp.arange(8.0), lambda x, p: jnp.zeros_like(x).at[:, jnp.argsort(p)].add(x).cumsum(1)),
+        (jnp.array(1.0), lambda x, p: jnp.roll(x, p.astype(int) - 1, 1).cumsum(1)),
+        (jnp.array(1.0), lambda x, p: jax.lax.dynamic_update_slice(jnp.pad(x, ((0, 0), (1, 1), (0, 0))), x, (0, p.astype(int), 0))[:, 1:-1].cumsum(1)),
+        (jnp.triu(jnp.ones((8, 8), bool), 1), lambda x, p: jnp.where(p, 0.0, 1.0) @ x),
+        (jnp.array(1, jnp.uint32), lambda x, p: jax.lax.dynamic_slice(PLACES, (p, p * 0, p * 0), (1, 8, 8))[0] @ x),
+    ],
+)  # fmt: skip
+def test_places_and_choices_made_of_a_parameter_rest_on_its_values_beside_zeros_of_another(p, read):
+    class Read(nnx.Module):
+        def __init__(self):
+            self.p, self.gate = nnx.Param(p), nnx.Param(jnp.zeros(()))
+
+        def __call__(self, x):
+            return read(x, self.p[...]) + self.gate[...] * x[:, ::-1]
+
+    verdict = ap.check_model(Read(), jnp.ones((1, 8, 3)))
+    assert [c.text for c in verdict.conditions] == [
+        "parameters keep their stored values: p",
+        "the zeros among the parameters stay zero: gate",
+    ], verdict
