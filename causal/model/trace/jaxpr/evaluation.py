@@ -108,11 +108,21 @@ class Evaluation:
     def _while(self, params: Mapping[str, Any], given: list[Any]) -> Any:
         first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
         tested, held, state = given[:first], given[first:second], given[second:]
-        return lax.while_loop(
-            lambda state: self.closed(params["cond_jaxpr"], [*tested, *state])[0],
-            lambda state: self.closed(params["body_jaxpr"], [*held, *state]),
-            state,
-        )
+
+        def going(state: list[Any]) -> Any:
+            return self.closed(params["cond_jaxpr"], [*tested, *state])[0]
+
+        def after(state: list[Any]) -> list[Any]:
+            return self.closed(params["body_jaxpr"], [*held, *state])
+
+        def apart(state: list[Any]) -> list[Any]:
+            go = going(state)
+            pairs = zip(after(state), state, strict=True)
+            return [jnp.where(go.reshape(go.shape + (1,) * (old.ndim - go.ndim)), new, old) for new, old in pairs]
+
+        if params["cond_jaxpr"].out_avals[0].shape:  # a loop under vmap: each goes on as long as its own truth says
+            return lax.while_loop(lambda state: going(state).any(), apart, state)
+        return lax.while_loop(going, after, state)
 
     def _scan(self, params: Mapping[str, Any], given: list[Any]) -> Any:
         consts, carries = carried(params)

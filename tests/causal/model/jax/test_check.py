@@ -392,3 +392,17 @@ def test_places_and_choices_made_of_a_parameter_rest_on_its_values_beside_zeros_
         "parameters keep their stored values: p",
         "the zeros among the parameters stay zero: gate",
     ], verdict
+
+
+def test_a_loop_on_data_under_vmap_runs_on_numbers_as_it_does_in_jax():
+    def halved(row):
+        return jax.lax.while_loop(lambda row: jnp.abs(row).sum() > 1, lambda row: row / 2, row)
+
+    def model(x):
+        return jax.vmap(jax.vmap(halved))(x[:, ::-1].cumsum(1))
+
+    verdict = ap.check_model(model, jax.random.normal(jax.random.key(0), (2, 5, 3)))
+    assert verdict.status.name == "REFUTED"
+    x = verdict.witness.inputs[0].astype(np.float32)
+    wide = np.moveaxis(np.asarray(model(x)), 1, 0)[verdict.witness.query].reshape(-1)
+    assert np.allclose(wide, verdict.witness.outputs[0], atol=1e-5)
