@@ -80,9 +80,7 @@ def _gathered_by_data(call: JaxCall, x: Shadow, i: Shadow) -> Shadow:
 # -- slices -------------------------------------------------------------------------------------------------------
 
 
-def _spans(
-    call: JaxCall, x: Sequence[int], sizes: Sequence[int], starts: Sequence[JaxOperand]
-) -> list[slice | None]:
+def _spans(call: JaxCall, x: Sequence[int], sizes: Sequence[int], starts: Sequence[JaxOperand]) -> list[slice | None]:
     """Along each axis the places of a slice, which is moved inside; None where they depend on data."""
     spans: list[slice | None] = []
     for length, size, start in zip(x, sizes, starts, strict=True):

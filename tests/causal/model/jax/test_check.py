@@ -365,6 +365,10 @@ def test_a_rule_that_fails_leaves_a_model_undecided(monkeypatch):
     assert "IndexError: of the rule's own" in verdict.reasons[0]
 
 
+def written(x, update, p):
+    return jax.lax.dynamic_update_slice_in_dim(x, update, p.astype(int), 1)
+
+
 PLACES = jnp.stack([jnp.ones((8, 8)), jnp.tril(jnp.ones((8, 8)))])
 
 
@@ -374,11 +378,11 @@ PLACES = jnp.stack([jnp.ones((8, 8)), jnp.tril(jnp.ones((8, 8)))])
         (jnp.arange(8.0), lambda x, p: x[:, jnp.argsort(p)].cumsum(1)),
         (jnp.arange(8.0), lambda x, p: jnp.zeros_like(x).at[:, jnp.argsort(p)].add(x).cumsum(1)),
         (jnp.array(1.0), lambda x, p: jnp.roll(x, p.astype(int) - 1, 1).cumsum(1)),
-        (jnp.array(1.0), lambda x, p: jax.lax.dynamic_update_slice(jnp.pad(x, ((0, 0), (1, 1), (0, 0))), x, (0, p.astype(int), 0))[:, 1:-1].cumsum(1)),
+        (jnp.array(1.0), lambda x, p: written(jnp.pad(x, ((0, 0), (1, 1), (0, 0))), x, p)[:, 1:-1].cumsum(1)),
         (jnp.triu(jnp.ones((8, 8), bool), 1), lambda x, p: jnp.where(p, 0.0, 1.0) @ x),
         (jnp.array(1, jnp.uint32), lambda x, p: jax.lax.dynamic_slice(PLACES, (p, p * 0, p * 0), (1, 8, 8))[0] @ x),
     ],
-)  # fmt: skip
+)
 def test_places_and_choices_made_of_a_parameter_rest_on_its_values_beside_zeros_of_another(p, read):
     class Read(nnx.Module):
         def __init__(self):
