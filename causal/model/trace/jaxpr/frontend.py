@@ -142,6 +142,13 @@ def _assumptions(recording: Recording, policy: Policy, ledger: Ledger) -> tuple[
     if recording.kept:
         few = ", ".join(recording.kept[:MOST_NAMED]) + (", …" if len(recording.kept) > MOST_NAMED else "")
         said.append(f"arrays that the program closes over, which may be parameters, are taken as they are: {few}")
+    in_program = {id(c) for c in closed_over(recording.program)}
+    read = sorted(name for address, name in recording.held.items() if address not in in_program)
+    if read:  # unused, or made a number of Python
+        few = ", ".join(read[:MOST_NAMED]) + (", …" if len(read) > MOST_NAMED else "")
+        said.append(
+            f"parameters that Python may have read, as the program holds none of them, keep their values: {few}"
+        )
     others = [g for g in recording.given if g.role == "other"]
     if policy.others == "given" and others:
         said.append("the other inputs keep the values given")

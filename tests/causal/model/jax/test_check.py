@@ -410,3 +410,12 @@ def test_a_loop_on_data_under_vmap_runs_on_numbers_as_it_does_in_jax():
     x = verdict.witness.inputs[0].astype(np.float32)
     wide = np.moveaxis(np.asarray(model(x)), 1, 0)[verdict.witness.query].reshape(-1)
     assert np.allclose(wide, verdict.witness.outputs[0], atol=1e-5)
+
+
+def test_a_parameter_that_python_reads_while_the_program_is_recorded_is_named():
+    held = {"params": {"gate": jnp.zeros(())}}
+
+    def model(x):
+        return x.cumsum(1) + float(held["params"]["gate"]) * x[:, ::-1]
+
+    assert any(a.endswith("keep their values: gate") for a in ap.check_model(model, X).assumptions)
