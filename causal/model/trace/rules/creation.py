@@ -33,19 +33,22 @@ def constant(call: TorchCall) -> Shadow:
 
 
 @rule("aten.zero_", sees_sign=False, overlaps=True)
-@rule("aten.zeros", "aten.zeros_like", "aten.new_zeros", "aten._efficientzerotensor", sees_sign=False)
+@rule("aten.zeros", "aten.new_zeros", "aten._efficientzerotensor", sees_sign=False, layout="rows")
+@rule("aten.zeros_like", sees_sign=False, layout="kept")
 def zeros(call: TorchCall) -> Shadow:
     """Exact zeros, whatever the tensor that lends its shape holds."""
     return uniform(shape_of(call), ZERO)
 
 
-@rule("aten.ones", "aten.ones_like", "aten.new_ones", sees_sign=False)
+@rule("aten.ones", "aten.new_ones", sees_sign=False, layout="rows")
+@rule("aten.ones_like", sees_sign=False, layout="kept")
 def ones(call: TorchCall) -> Shadow:
     """Ones."""
     return uniform(shape_of(call), PLAIN)
 
 
-@rule("aten.full", "aten.full_like", "aten.new_full", sees_sign=False)
+@rule("aten.full", "aten.new_full", sees_sign=False, layout="rows")
+@rule("aten.full_like", sees_sign=False, layout="kept")
 def full(call: TorchCall) -> Shadow:
     """One number throughout."""
     return creation.filled(shape_of(call), known(call, call["fill_value"]))
@@ -58,13 +61,11 @@ def fill(call: TorchCall) -> Shadow:
     return creation.filled(call["self"].shape, known(call, call["value"]))
 
 
+@rule("aten.empty", "aten.new_empty", sees_sign=False, layout="rows")
 @rule(
-    *names(
-        """
-        empty empty_like new_empty empty_strided new_empty_strided empty_permuted resize_ resize_as_
-        """
-    ),
+    *names("empty_like empty_strided new_empty_strided empty_permuted resize_ resize_as_"),
     sees_sign=False,
+    layout="kept",
 )
 def uninitialised(call: TorchCall) -> Shadow:
     """Memory that nobody has written."""

@@ -81,7 +81,13 @@ def projected(x):
     return h.relu_()
 
 
-@pytest.mark.parametrize("model", [norm_written, scores_written, projected])
+def new_memory_written(x):
+    made = x.mT.new_empty(1, N, 4)
+    made[..., :2], made[..., 2:] = x[..., 2:], x[..., :2]
+    return made.cumsum(1)
+
+
+@pytest.mark.parametrize("model", [norm_written, scores_written, projected, new_memory_written])
 @pytest.mark.parametrize("replay", ["auto", "never"])
 def test_what_is_written_into_in_models_is_certain(model, replay):
     assert ap.check_model(model, torch.randn(1, N, 4), replay=replay).status.name == "PROVED"
