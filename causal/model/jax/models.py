@@ -14,6 +14,7 @@ from ..reachable import reachable
 from ..setting import ModelError
 from ..trace.jaxpr.frontend import Given
 from .kinds import is_module
+from .modes import moded
 from .varying import is_inexact
 
 TRAINING = ("train", "training", "is_training")
@@ -35,13 +36,15 @@ class Pure:
     """A model as a function: `call(values of the leaves, positional inputs, keywords)`.
 
     The leaves are the arrays that it keeps: parameters, and other constants (buffers, the key of a stream of draws).
-    `held` are parameters that a function closes over, by name. `unset` says why the mode is not the one asked for.
+    `held` are parameters that it closes over, by name; `modules` are reached and have a mode, to be set while it is
+    recorded. `unset` says why the mode is not the one asked for.
     """
 
     name: str
     call: Callable[[Sequence[Any], Sequence[Any], Mapping[str, Any]], After]
     leaves: tuple[Given, ...] = ()
     held: Mapping[str, Any] = field(default_factory=dict)
+    modules: tuple[Any, ...] = ()
     libraries: tuple[str, ...] = ("jax", "numpy")
     unset: str = ""
 
@@ -95,7 +98,8 @@ def _nnx(model: Any, method: Any, mode: str) -> Pure:
         parameters, _, others = after  # a stream of draws moves on in every call
         return After(result, _named(parameters) | _named(others), later != graph)
 
-    return Pure(type(model).__name__, call, tuple(leaves), libraries=("jax", "flax", "numpy"))
+    name, reached = type(model).__name__, reachable(copy, method)
+    return Pure(name, call, tuple(leaves), _held(reached, leaves), moded(reached), ("jax", "flax", "numpy"))
 
 
 def _equinox(model: Any, method: Any, mode: str) -> Pure:
@@ -110,8 +114,8 @@ def _equinox(model: Any, method: Any, mode: str) -> Pure:
         module = eqx.combine(jax.tree.unflatten(kind, list(values)), rest)
         return After((method or type(module).__call__)(module, *given, **keywords))
 
-    held = _held(model)
-    return Pure(type(model).__name__, call, tuple(leaves), held, libraries=("jax", "equinox", "numpy"))
+    name, reached = type(model).__name__, reachable(set_, method)
+    return Pure(name, call, tuple(leaves), _held(reached, leaves), moded(reached), ("jax", "equinox", "numpy"))
 
 
 def _linen(model: Any, method: Any, mode: str) -> Pure:
@@ -143,32 +147,26 @@ def _linen(model: Any, method: Any, mode: str) -> Pure:
         )
         return After(result, _named(later))
 
-    return Pure(name, call, tuple(leaves), libraries=("jax", "flax", "numpy"), unset=unset)
+    reached = reachable(model, method)
+    held, libraries = _held(reached, leaves), ("jax", "flax", "numpy")
+    return Pure(name, call, tuple(leaves), held, moded(reached), libraries, unset)
 
 
 def _function(model: Callable[..., Any], mode: str) -> Pure:
     inner = inspect.unwrap(model)
     named = getattr(inner, "__name__", None)
     name = named if isinstance(named, str) and named != "<lambda>" else "the function"
-    unset = f"{name} has no mode that could be set: it ran as it is, not in train mode" if mode == "train" else ""
-    training = sorted({type(v).__name__ for v in reachable(inner) if _is_training(v)}) if mode == "eval" else ()
-    if training:
-        unset = f"{', '.join(training)} inside {name} ran as it is, in train mode: set eval mode before the check"
+    reached = reachable(inner)
+    inside = moded(reached)
+    unset = f"{name} has no mode that could be set: it ran as it is, not in train mode"
 
     def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
         return After(model(*given, **keywords))
 
-    return Pure(name, call, held=_held(inner), unset=unset)
+    return Pure(name, call, held=_held(reached), modules=inside, unset=unset if mode == "train" and not inside else "")
 
 
 # -- modes ------------------------------------------------------------------------------------------------------------
-
-
-def _is_training(value: Any) -> bool:
-    """Whether a module of nnx or equinox says of itself that it is in train mode."""
-    if is_module(value, "flax.nnx"):
-        return any(getattr(value, name, None) is False for name in ("deterministic", "use_running_average"))
-    return is_module(value, "equinox") and getattr(value, "inference", None) is False
 
 
 def _mode_keywords(function: Callable[..., Any], mode: str, name: str) -> tuple[dict[str, bool], str]:
@@ -188,11 +186,11 @@ def _free(function: Callable[..., Any], keyword: str, given: Sequence[Any]) -> b
 # -- parameters -------------------------------------------------------------------------------------------------------
 
 
-def _held(model: Callable[..., Any]) -> dict[str, Any]:
-    """The parameters that a function reaches: those of modules, and of linen's variables, by name."""
+def _held(reached: Sequence[Any], leaves: Sequence[Given] = ()) -> dict[str, Any]:
+    """The parameters among what a function reaches, by name: of modules, and of linen's variables; but no leaves."""
     found: dict[str, Any] = {}
-    known: set[int] = set()
-    for value in reachable(model):
+    known = {id(leaf.value) for leaf in leaves}
+    for value in reached:
         for name, array in _parameters(value).items():
             if id(array) not in known:
                 known.add(id(array))

@@ -19,6 +19,7 @@ from ..setting import AS_GIVEN, ModelError, Setting
 from ..trace.jaxpr.evaluation import Evaluation, wide_type, wider
 from ..trace.jaxpr.frontend import Given, Recording, blame, bodies, recorded, traced
 from .models import After, Pure, dotted, pure
+from .modes import in_mode
 from .varying import ArrayVariation, is_array, is_inexact
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class JaxProgram:
             return after.result
 
         held = {id(array): name for name, array in model.held.items()}
-        with _told(), jax.default_matmul_precision("highest"):
+        with _told(), in_mode(model.modules, mode), jax.default_matmul_precision("highest"):
             recording, shapes = recorded(function, [*model.leaves, *given], subject.sequence_axis, held)
         written = tuple(seen[-1].kept)
         return cls(subject, model, recording, Runs(recording), shapes, written, seen[-1].rebuilt)

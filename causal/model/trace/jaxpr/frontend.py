@@ -15,7 +15,7 @@ from jax.extend import core
 from ..domain import FIXED, VARIES, ranked, uniform
 from ..ledger import Ledger
 from ..provenance import Axes, Flow, Graph
-from ..records import FINITE, Chain, Output, Trace
+from ..records import FINITE, Chain, Operation, Output, Read, Trace
 from .interpreter import Interpreter
 from .operands import REAL, WHOLE, JaxOperand, sort_of
 from .places import Places
@@ -60,6 +60,12 @@ class Recording:
         open_ = [c for c in found.values() if id(c) not in self.held and sort_of(c.dtype) != WHOLE]
         return tuple(f"{c.dtype}[{','.join(map(str, c.shape))}]" for c in open_)
 
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The parameters that could be closed over, and that the program does not hold: unused, or read by Python."""
+        there = {id(c) for c in closed_over(self.program)}
+        return tuple(sorted(name for address, name in self.held.items() if address not in there))
+
 
 def traced(recording: Recording, policy: Policy, ranks: Any = None, flow: Graph | None = None) -> Trace:
     """One run over a recorded program, with dependency intervals beside every array.
@@ -83,9 +89,10 @@ def traced(recording: Recording, policy: Policy, ranks: Any = None, flow: Graph 
     return Trace(
         outputs=outputs,
         unknown=tuple(ledger.unknown.values()),
+        reads=_reads(recording) if policy.parameters == "any" else (),
         conditions=tuple(ledger.conditions.values()),
         parameter_zeros=tuple(sorted(ledger.parameter_zeros)),
-        parameter_values=tuple(sorted(ledger.parameter_values)),
+        parameter_values=tuple(sorted({*ledger.parameter_values, *recording.missing})),
         assumptions=_assumptions(recording, policy, ledger),
         operations=dict(ledger.counts),
         seconds=time.perf_counter() - started,
@@ -130,6 +137,19 @@ def bodies(params: Mapping[str, Any]) -> Iterator[Any]:
                 yield inner
 
 
+def _reads(recording: Recording) -> tuple[Read, ...]:
+    """That Python may have read parameters while the program was recorded, which then may rest on what they hold."""
+    if not recording.missing:
+        return ()
+    return (
+        Read(Operation(f"{_few(recording.missing)}, which the recorded program does not hold", "", ""), "parameters"),
+    )
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+
+
 def _assumptions(recording: Recording, policy: Policy, ledger: Ledger) -> tuple[str, ...]:
     """What a proof from this run rests on, in sentences."""
     shapes = [str(tuple(g.value.shape)) for g in recording.given if g.role in ("input", "other")]
@@ -140,15 +160,8 @@ def _assumptions(recording: Recording, policy: Policy, ledger: Ledger) -> tuple[
         *ledger.assumptions,
     ]
     if recording.kept:
-        few = ", ".join(recording.kept[:MOST_NAMED]) + (", …" if len(recording.kept) > MOST_NAMED else "")
+        few = _few(recording.kept)
         said.append(f"arrays that the program closes over, which may be parameters, are taken as they are: {few}")
-    in_program = {id(c) for c in closed_over(recording.program)}
-    read = sorted(name for address, name in recording.held.items() if address not in in_program)
-    if read:  # unused, or made a number of Python
-        few = ", ".join(read[:MOST_NAMED]) + (", …" if len(read) > MOST_NAMED else "")
-        said.append(
-            f"parameters that Python may have read, as the program holds none of them, keep their values: {few}"
-        )
     others = [g for g in recording.given if g.role == "other"]
     if policy.others == "given" and others:
         said.append("the other inputs keep the values given")

@@ -322,19 +322,6 @@ def test_a_number_that_a_function_closes_over_is_named():
     assert any("float32[]" in said for said in verdict.assumptions)
 
 
-class Switched(eqx.Module):
-    drop: eqx.nn.Dropout
-
-    def __call__(self, x):
-        return x[:, ::-1] if self.drop.inference else x.cumsum(1)
-
-
-def test_the_mode_is_set_inside_what_equinox_compiled_and_said_to_be_unset_elsewhere():
-    model = Switched(eqx.nn.Dropout(0.5))
-    assert ap.check_model(eqx.filter_jit(model), X).status.name == "REFUTED"
-    assert any("in train mode" in reason for reason in ap.check_model(lambda x: model(x), X).reasons)
-
-
 class Counting(nnx.Module):
     def __init__(self):
         self.calls = 0
@@ -412,10 +399,22 @@ def test_a_loop_on_data_under_vmap_runs_on_numbers_as_it_does_in_jax():
     assert np.allclose(wide, verdict.witness.outputs[0], atol=1e-5)
 
 
-def test_a_parameter_that_python_reads_while_the_program_is_recorded_is_named():
+def test_a_parameter_that_python_reads_while_the_program_is_recorded_is_a_condition():
     held = {"params": {"gate": jnp.zeros(())}}
 
     def model(x):
         return x.cumsum(1) + float(held["params"]["gate"]) * x[:, ::-1]
 
-    assert any(a.endswith("keep their values: gate") for a in ap.check_model(model, X).assumptions)
+    said = [c.text for c in ap.check_model(model, X).conditions]
+    assert len(said) == 1
+    assert "stay as they are: gate, which the recorded program does not hold" in said[0]
+    with pytest.raises(ap.NotProvedError, match="stay as they are: gate"):
+        ap.assert_causal(model, X)
+
+
+def test_parameters_of_the_model_itself_are_never_missing_from_the_program():
+    assert ap.check_model(Gate(jnp.ones(())), X).status.name == "REFUTED"
+    model = eqx.nn.Sequential(
+        [eqx.nn.Lambda(lambda x: x.cumsum(0)), eqx.nn.Lambda(jax.vmap(eqx.nn.Linear(D, D, key=KEY)))]
+    )
+    assert ap.check_model(model, X[0], sequence_axis=0).status.name == "PROVED"
