@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..spans import Runs
 from ..verdict import Condition, Evidence, LeakBound, Status, Verdict, versions_of
 from .entries import BITS, Entries
 from .exact import Question, questions
 from .leak_size import leak_bound
 
 if TYPE_CHECKING:
+    from ..spans import Runs
     from .finite_bias import Hidden
     from .leak import Decider
     from .support import Scan, Support
@@ -318,7 +318,7 @@ def _hiding_conditions(reading: Reading, hidden: Sequence[tuple[Question, Hidden
 # -- what every verdict says ------------------------------------------------------------------------------------------
 
 
-def unjudged(reading: Reading, starved: np.ndarray, seconds: float) -> Verdict:
+def unjudged(reading: Reading, starved: Runs, seconds: float) -> Verdict:
     """What is known once T10 has been asked: a verdict of PROVED where nothing fails, and what every verdict shares."""
     values, boundary = reading.values, reading.support.boundary
     r, n = values.shape
@@ -346,7 +346,7 @@ def unjudged(reading: Reading, starved: np.ndarray, seconds: float) -> Verdict:
         evidence=(Evidence("exact", not failed, detail, seconds),),
         assumptions=tuple(assumptions),
         reasons=tuple(reasons),
-        starved=Runs.of(starved),
+        starved=starved,
         queries=boundary.queries,
         boundary=boundary,
         details=_details(reading),

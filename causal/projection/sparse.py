@@ -5,6 +5,8 @@ The support criterion (T10) needs no more. What asks for the numbers of some slo
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ...aliases import ArrayLike
 
 CHUNK = 1 << 16  # entries at a time, which a cache holds
+FEW = 8  # rows that are looked for one by one in a chunk
 MOST = 1 << 27  # entries of a dense block: 1 GiB of float64
 
 
@@ -25,12 +28,14 @@ class Sparse:
     """The entries that are not zero: `values[starts[i]:starts[i + 1]]` stand in row i, columns `places` ascending.
 
     `T` turns it around; rows are then what was read as columns, and `by_row` says which the entries are sorted by.
+    `span`: the smallest and the largest of the entries and 0, or NaN.
     """
 
     starts: np.ndarray
     places: np.ndarray
     values: np.ndarray
     shape: tuple[int, int]
+    span: tuple[Any, Any]
     by_row: bool = True
 
     @property
@@ -43,6 +48,13 @@ class Sparse:
         """The transpose, which shares everything."""
         return replace(self, shape=self.shape[::-1], by_row=not self.by_row)
 
+    @property
+    def fits(self) -> bool:
+        """Whether every entry stands in a row and a column that there is."""
+        some = np.diff(self.starts) > 0
+        last = self.places[self.starts[1:][some] - 1]
+        return bool(self.starts[-1] == len(self.places) and len(some) == self.shape[0] and (last < self.shape[1]).all())
+
     @cached_property
     def rows(self) -> Sparse:
         """The same entries sorted by row."""
@@ -51,7 +63,7 @@ class Sparse:
         order = np.argsort(self.places, kind="stable")
         count = np.bincount(self.places, minlength=self.shape[0])
         columns = np.repeat(np.arange(self.shape[1]), np.diff(self.starts))
-        return Sparse(np.append(0, np.cumsum(count)), columns[order], self.values[order], self.shape)
+        return Sparse(np.append(0, np.cumsum(count)), columns[order], self.values[order], self.shape, self.span)
 
     def dense(self, rows: Any, columns: Any) -> np.ndarray:
         """Some rows and columns, slices or ascending indices, as a dense array; MemoryError if that is too large."""
@@ -82,37 +94,54 @@ class Sparse:
                 ranks = rank[self.places]
                 least[some], most[some] = (ends.reduceat(ranks, first) for ends in (np.minimum, np.maximum))
             return least, most
+        if rank is None:
+            self._outermost(least, range(0, len(self.places), CHUNK), forwards=True)
+            self._outermost(most, reversed(range(0, len(self.places), CHUNK)), forwards=False)
+            return least, most
         for a in range(0, self.shape[1], CHUNK):
             starts = self.starts[a : a + CHUNK + 1]
-            here = self.places[starts[0] : starts[-1]]
-            columns = np.arange(a, a + len(starts) - 1) if rank is None else rank[a : a + CHUNK]
-            ranks = (
-                columns
-                if len(here) == len(columns) and (np.diff(starts) == 1).all()
-                else columns.repeat(np.diff(starts))
-            )
-            if rank is not None:
-                np.minimum.at(least, here, ranks)
-                np.maximum.at(most, here, ranks)
-                continue
-            most[here] = ranks  # they ascend, and where an index stands several times its last value is kept
-            first = np.full(self.shape[0], never)
-            first[here[::-1]] = ranks[::-1]
-            np.minimum(least, first, out=least)
+            here, ranks = self.places[starts[0] : starts[-1]], rank[a : a + CHUNK].repeat(np.diff(starts))
+            np.minimum.at(least, here, ranks)
+            np.maximum.at(most, here, ranks)
         return least, most
 
-    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """At most the smallest and at least the largest entry of each row, 0 included; NaN where an entry is NaN."""
+    def _outermost(self, found: np.ndarray, chunks: Iterable[int], forwards: bool) -> None:
+        """The column of each row's first entry, or of its last, into `found`, where entries are sorted by column.
+
+        Most chunks hold entries of rows that are known already, which their extremes show.
+        """
+        missing = np.ones(self.shape[0], bool)
+        for a in chunks:
+            if not missing.any():
+                return
+            here = self.places[a : a + CHUNK]
+            least, most = int(here.min()), int(here.max())
+            new = least + np.flatnonzero(missing[least : most + 1])
+            if len(new) > FEW:
+                entry = np.full(most + 1 - least, -1)
+                order = np.arange(len(here))
+                entry[(here[::-1] if forwards else here) - least] = order[::-1] if forwards else order
+                at = entry[new - least]
+            else:  # one that is not there gives −1, too
+                hits = [(here == s).tobytes() for s in new]
+                at = np.array([hit.find(1) if forwards else hit.rfind(1) for hit in hits], np.int64)
+            new, at = new[at >= 0], at[at >= 0]
+            found[new] = np.searchsorted(self.starts, a + at, side="right") - 1
+            missing[new] = False
+
+    def extremes(self, occupied: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """At most the smallest and at least the largest entry of each row, 0 included; NaN where an entry is NaN.
+
+        `occupied` (rows,): whether there is an entry in the row.
+        """
         low, high = np.zeros(self.shape[0], self.dtype), np.zeros(self.shape[0], self.dtype)
-        ends = self.values.min(initial=0), self.values.max(initial=0)
-        if not np.isfinite(ends).all():
-            rows = self.rows
-            for i in range(self.shape[0]):
-                part = rows.values[rows.starts[i] : rows.starts[i + 1]]
-                low[i], high[i] = part.min(initial=0), part.max(initial=0)
-        else:
-            counts = np.diff(self.starts) if self.by_row else np.bincount(self.places, minlength=self.shape[0])
-            low[counts > 0], high[counts > 0] = ends
+        if np.isfinite(self.span).all():
+            low[occupied], high[occupied] = self.span
+            return low, high
+        rows = self.rows
+        for i in range(self.shape[0]):
+            part = rows.values[rows.starts[i] : rows.starts[i + 1]]
+            low[i], high[i] = part.min(initial=0), part.max(initial=0)
         return low, high
 
 
@@ -185,19 +214,20 @@ def _from_jax(array: ArrayLike, name: str) -> tuple[Sparse, str]:
 
 
 def _of_bcoo(held: Any) -> Sparse | None:
-    places, values = np.asarray(held.indices).T, np.asarray(held.data)
-    if any(side.max(initial=-1) >= most for side, most in zip(places, held.shape, strict=True)):
-        inside = (places < np.array(held.shape)[:, None]).all(axis=0)  # places past the end are padding
-        places, values = places[:, inside], values[inside]
+    places, values, shape = np.asarray(held.indices).T, np.asarray(held.data), _sides(held)
     values = values.astype(np.float32) if values.dtype.kind == "V" else values
-    return _by_place(places, values, _sides(held))
+    found = _by_place(places, values, shape)
+    if found is None or not found.fits:
+        inside = (places < np.array(shape)[:, None]).all(axis=0)  # places past the end are padding
+        found = _by_place(places[:, inside], values[inside], shape)
+    return found
 
 
 def _compressed(
     starts: np.ndarray, places: np.ndarray, values: np.ndarray, shape: tuple[int, int], by_row: bool
 ) -> Sparse:
     """From the compressed rows, or columns, of an array of this shape, sorted."""
-    found = _kept(Sparse(starts, places, values, shape if by_row else shape[::-1]))
+    found = _kept(starts, places, values, shape if by_row else shape[::-1])
     return found if by_row else found.T
 
 
@@ -208,33 +238,47 @@ def _sides(array: ArrayLike) -> tuple[int, int]:
 def _by_place(places: Any, values: np.ndarray, shape: tuple[int, int]) -> Sparse | None:
     """From rows and columns, sorted where they are not; None where an entry stands twice."""
     rows, columns = places
-    if (rows[1:] < rows[:-1]).any():
+    if any((part[1:] < part[:-1]).any() for part in _chunks(rows)):
         order = np.lexsort((columns, rows))
         rows, columns, values = rows[order], columns[order], values[order]
-    starts = np.searchsorted(rows, np.arange(shape[0] + 1))
+    if shape[0] * FEW < len(rows):
+        starts = np.array([bisect_left(rows, s) for s in range(shape[0] + 1)])
+    else:
+        starts = np.append(0, np.cumsum(np.bincount(rows, minlength=shape[0])))
     if not _is_sorted(starts, columns):
         order = np.lexsort((columns, rows))
         columns, values = columns[order], values[order]
         if not _is_sorted(starts, columns):
             return None
-    return _kept(Sparse(starts, columns, values, shape))
+    return _kept(starts, columns, values, shape)
+
+
+def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:
+    """Some entries at a time, side by side, each time with the first of the next."""
+    return (np.ascontiguousarray(array[a : a + CHUNK + 1]) for a in range(0, len(array), CHUNK))
 
 
 def _is_sorted(starts: np.ndarray, places: np.ndarray) -> bool:
     """Whether the places of each row ascend, none of them twice, whatever a library's flag says."""
-    within = np.ones(len(places) + 1, bool)  # false where a row starts, and the places start anew
-    within[starts] = False
-    for a in range(0, len(places) - 1, CHUNK):
-        part = places[a : a + CHUNK + 1]
-        if ((part[1:] <= part[:-1]) & within[a + 1 : a + len(part)]).any():
-            return False
+    if all((part[1:] - part[:-1] <= 1).all() for part in _chunks(starts)):
+        return True
+    for a, part in zip(range(0, len(places), CHUNK), _chunks(places), strict=True):
+        falls = part[1:] <= part[:-1]
+        if falls.any():  # where a row starts the places start anew
+            first, last = np.searchsorted(starts, (a + 1, a + len(part)))
+            falls[starts[first:last] - a - 1] = False
+            if falls.any():
+                return False
     return True
 
 
-def _kept(found: Sparse) -> Sparse:
-    """Without entries that are stored and zero."""
-    if all(found.values[a : a + CHUNK].all() for a in range(0, len(found.values), CHUNK)):
-        return found
-    kept = found.values != 0
-    starts = np.append(0, np.cumsum(kept))[found.starts]
-    return replace(found, starts=starts, places=found.places[kept], values=found.values[kept])
+def _kept(starts: np.ndarray, places: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Sparse:
+    """Without entries that are stored and zero; what is asked of all values, in one pass."""
+    parts = [values[a : a + CHUNK] for a in range(0, len(values), CHUNK)]
+    asked = [(part.min(), part.max(), (part == 0).any()) for part in parts]
+    span = tuple(pick([x[k] for x in asked], initial=0) for k, pick in enumerate((np.min, np.max)))
+    if any(zeros for *_, zeros in asked):
+        kept = values != 0
+        starts = np.append(0, np.cumsum(kept))[starts]
+        places, values = places[kept], values[kept]
+    return Sparse(starts, places, values, shape, (span[0], span[1]))

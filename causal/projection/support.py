@@ -73,8 +73,9 @@ def _scan_array(data: Any, rank: np.ndarray | None) -> Scan:
     if isinstance(data, np.ndarray):
         return _scan_objects(data, rank) if data.dtype == object else _scan_numpy(data, rank)
     if isinstance(data, Sparse):
-        low, high = (ends[:, None] for ends in data.extremes())
-        return Scan(*data.ends(rank, NEVER, NOTHING), low, high, np.array([0, data.shape[1]]))
+        lowest, highest = data.ends(rank, NEVER, NOTHING)
+        low, high = (ends[:, None] for ends in data.extremes(highest != NOTHING))
+        return Scan(lowest, highest, low, high, np.array([0, data.shape[1]]))
     return _scan_generic(data, rank)
 
 

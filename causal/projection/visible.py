@@ -65,7 +65,7 @@ class SafeMask:
     @cached_property
     def starved(self) -> Runs:
         """The queries that see no slot; their softmax is over nothing and the reference head gives 0 there."""
-        return Runs.of(Visible("rule", self.queries, self.slots, rule=self.support).starved())
+        return Visible("rule", self.queries, self.slots, rule=self.support).starved()
 
     @cached_property
     def staleness(self) -> np.ndarray:
@@ -135,18 +135,18 @@ class Visible:
         """The additive biases of one query, or None where there are none."""
         return None if self.bias is None else self.bias[query]
 
-    def starved(self) -> np.ndarray:
-        """The queries that see no slot, ascending."""
+    def starved(self) -> Runs:
+        """The queries that see no slot."""
         if self.kind == "all":
-            return np.arange(self.queries if self.slots == 0 else 0)
+            return _first(self.queries if self.slots == 0 else 0)
         if self.rule is not None and self.rule.boundary.is_chain:
             least = self.rule.highest.min() if self.slots else np.iinfo(np.int64).max
             horizon = self.rule.boundary.horizon
             assert horizon is not None
             if "k" in self.rule.boundary.parameters:  # the horizons ascend
-                return np.arange(np.searchsorted(horizon, least))
-            return np.flatnonzero(horizon < least)
-        return self._where(lambda queries: ~self.sees(queries).any(axis=1))
+                return _first(int(np.searchsorted(horizon, least)))
+            return Runs.of(np.flatnonzero(horizon < least))
+        return Runs.of(self._where(lambda queries: ~self.sees(queries).any(axis=1)))
 
     def violations(self, support: Support) -> np.ndarray:
         """The queries that see a slot whose support they may not use (T10 fails there), ascending."""
@@ -189,6 +189,11 @@ class Visible:
             t = members[0]
             slots = np.flatnonzero(self.sees(np.array([t]))[0])
             yield slots, None if self.bias is None else self.bias[t][slots], np.array(members)
+
+
+def _first(count: int) -> Runs:
+    """0 … count − 1."""
+    return Runs([(0, count)] if count else ())
 
 
 def read_visible(visible: ArrayLike | SafeMask | str | None, slots: int) -> np.ndarray | SafeMask | str | None:

@@ -137,3 +137,33 @@ def test_traced_sparse_arrays_are_named():
 
     with pytest.raises(TypeError, match="F is traced by JAX and has no values; check it outside jit"):
         jax.jit(inside)(jax_of(np.eye(2, 3), "BCOO"))
+
+
+@pytest.mark.parametrize(("chunk", "few"), [(1, 0), (2, 8), (3, 1), (4, 0)])
+def test_entries_are_read_alike_however_they_are_cut(monkeypatch, chunk, few):
+    """By the pieces that a cache holds, here of a few entries; some rows empty, some entries zero or no number."""
+    scipy = need("scipy.sparse")
+    monkeypatch.setattr(sparse, "CHUNK", chunk)
+    monkeypatch.setattr(sparse, "FEW", few)
+    rng = np.random.default_rng(chunk)
+    for _ in range(40):
+        x = rng.choice([0.0, 0.0, 1.0, -2.0], (int(rng.integers(1, 6)), int(rng.integers(1, 8))))
+        rank = [None, rng.permutation(x.shape[1])][rng.integers(2)]
+        for made in (scipy.csr_array(x), scipy.csc_array(x), scipy.coo_array(x), scipy.csc_array(x.T).T):
+            found, _ = sparse.take_sparse(made, "F")
+            lowest, highest = found.ends(rank, 99, -1)
+            ranks = np.arange(x.shape[1]) if rank is None else rank
+            assert lowest.tolist() == [ranks[row != 0].min(initial=99) for row in x]
+            assert highest.tolist() == [ranks[row != 0].max(initial=-1) for row in x]
+            assert found.span == (x.min(initial=0), x.max(initial=0))
+            assert np.array_equal(found.dense(slice(None), slice(None)), x)
+
+
+def test_padding_of_jax_is_no_entry():
+    jax = need("jax")
+    from jax.experimental.sparse import BCOO
+
+    places = np.array([[0, 0], [1, 7], [1, 1], [2, 3], [2, 3]])  # five entries, of which two stand in a 2 × 3 matrix
+    made = BCOO((jax.numpy.arange(1.0, 6), jax.numpy.asarray(places)), shape=(2, 3))
+    assert largest_safe_mask(made).release.tolist() == [0, 1]
+    assert largest_safe_mask(made.T, layout="positions-first").release.tolist() == [0, 1]
