@@ -75,6 +75,7 @@ def certified_rank(M: ArrayLike, *, at_most: tuple[int, str] | None = None, cap_
     """Bounds on the rank of M that are proofs: a minor that is not 0 below, algebra or exact entries above.
 
     M is one of
+
     * exact entries: an array (floats are the dyadic rationals they are; leading axes give an object array of results),
       a nested list, a SymPy or FLINT matrix. The minor is found modulo a prime; the upper bound is exact elimination.
     * a function `M(bits)` that returns an `arb_mat` of enclosures at that precision, or one `arb_mat`. The minor is

@@ -46,7 +46,7 @@ def check_projection(
     `visible`: None (every query sees every slot), a boolean (queries, r) array, True for visible, an additive bias of
     that shape (−inf hides, a finite number does not), a `SafeMask`, or "largest". `boundary`: a `Boundary`, a
     text such as "strict" or "lag:2", or None for the prefix boundary.
-    `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and |V| stays
+    `tolerance` > 0 accepts, conditionally, leaks whose bound per unit of value and per unit of score and `|V|` stays
     within it, all forbidden values and scores moved at once (T19). `weights` are W_Q, W_K (m, d) and W_V (m, d_v),
     without biases, of a layer with keys X W_K and values X W_V: a reason then says what follows for it (T20). Four are
     W_Q, W_K (H, m, d), W_V (H, m, d_v) and W_O (H, d_v, p) of H heads that share E and F: the reason says whether what
