@@ -34,16 +34,21 @@ def derive() -> Derivation:
                 "the tracer's own contraction, run twice on each",
             ),
             derivation.lemma(
-                "Joins, running ends, sums, products, exp under its condition, choices, sums over axes, contractions "
-                "keep the relation of two runs whose inputs agree before t.",
+                "Joins, running ends, sums and products, sums, products, exp under its condition, choices, sums over "
+                "axes, contractions keep the relation of two runs whose inputs agree before t.",
                 "each from the definition of the relation, for real numbers and −∞",
                 "joined_sound, scanned_sound, added_sound, multiplied_sound, exponential_sound, selected_sound, "
-                "summed_sound, contracted_sound",
+                "summed_sound, contracted_sound, running_sum_sound, running_product_sound",
+            ),
+            derivation.lemma(
+                "So do softmax, with −∞, starved rows and scores that count 0 by a condition, and the largest element.",
+                "a weight that is 0 in both runs adds nothing to the sum, whatever the score is",
+                "softmaxed_sound, peaked_sound",
             ),
             derivation.lemma(
                 "A graph whose nodes keep the relation is causal where its output's shadow ends at t.",
                 "induction over the nodes in their order",
-                "graph_causal",
+                "graph_causal, graph_causal_along",
             ),
         ),
     )
@@ -145,7 +150,14 @@ CLAIM = Claim(
         "selected_sound",
         "summed_sound",
         "contracted_sound",
+        "running_sum_sound",
+        "running_product_sound",
+        "peaked_sound",
+        "softmaxed_sound",
         "graph_causal",
+        "program_def",
+        "kept_along_def",
+        "graph_causal_along",
     ),
     reading=(
         "Values are real numbers and −∞; that nothing overflows is a premise of the rules that need it. The tracer's "

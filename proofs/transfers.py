@@ -39,6 +39,10 @@ class Scores:
         self.used = np.broadcast_to(where, self.marks.shape) & self.marks
         return self.used
 
+    def masked_below(self, operand: Held, where: np.ndarray, axes: tuple[int, ...]) -> bool:
+        """Yes: lowered scores lie below the others of their rows."""
+        return True
+
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *_, **__: None  # conditions that are recorded and change no shadow
 
@@ -89,6 +93,7 @@ def answers(rule: str, rows: Shadow, marks: np.ndarray) -> tuple[Shadow, np.ndar
         "scanned": lambda: scans.prefix(rows, 1),
         "running_sum": lambda: scans.running_sum(rows, 1),
         "running_product": lambda: scans.running_product(run, whole, 1),
+        "peaked": lambda: reductions.largest(run, whole, (1,), flat),
     }
     found = made[rule]()
     return found, run.used.reshape(cases, -1) if run.used.size == marks.size else run.used.reshape(cases, 1)
@@ -117,6 +122,7 @@ RULES: dict[str, tuple[int, ...]] = {
     "scanned": (1, 4),
     "running_sum": (1, 3),
     "running_product": (1, 3),
+    "peaked": (2, 4),
 }
 
 

@@ -452,7 +452,7 @@ From Coq Require SpecFloat.
 From AttnProof Require independence causal_head support exact biases rationals checker.
 From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals
   affine_independence self_attention several_heads shared_values no_starvation families pipelines float_head
-  transfer transfer_sound frames every_length.
+  transfer transfer_sound transfer_rows transfer_graph frames every_length.
 
 (** The names that the statements below take from the development; equations among them spell these out. *)
 Import independence(exponential) causal_head(weights, head, prefix_safe) support(tree, Product, Sum, Fused, rounded_dot).
@@ -1272,6 +1272,46 @@ Check (transfer_sound.contracted_sound :
   all isSome xs -> all isSome us -> all isSome ys -> all isSome vs ->
   isSome (inner xs ys) -> isSome (inner us vs) -> holds D (transfer.contracted ps) (inner xs ys) (inner us vs)).
 
+Definition product (R : realFieldType) (xs : seq (option R)) : option R := foldr (@times R) (Some 1) xs.
+
+Check (transfer_rows.running_sum_sound :
+  forall (R : realFieldType) D ss (xs ys : seq (option R)) (i : nat), rels D ss xs ys ->
+  isSome (total (take i.+1 xs)) -> isSome (total (take i.+1 ys)) ->
+  holds D (transfer.running_sum ss i) (total (take i.+1 xs)) (total (take i.+1 ys))).
+
+Check (transfer_rows.running_product_sound :
+  forall (R : realFieldType) D ss (xs ys : seq (option R)) (i : nat), rels D ss xs ys ->
+  isSome (product (take i.+1 xs)) -> isSome (product (take i.+1 ys)) ->
+  holds D (transfer.running_product ss i) (product (take i.+1 xs)) (product (take i.+1 ys))).
+
+(** A function of a row that ignores lowered scores where another is visible: a largest element, a log of a sum of
+    exponentials. *)
+Check (transfer_rows.peaked_sound :
+  forall (R : realFieldType) D ss (xs ys : seq (option R)) (f : seq (option R) -> option R), rels D ss xs ys ->
+  let visible (s : transfer.shadow) := ~~ (if transfer.kind_of s is transfer.Neginf then true else false) &&
+    ~~ match transfer.kind_of s with transfer.Masked | transfer.Big => true | _ => false end in
+  let ignored (s : transfer.shadow) :=
+    (if transfer.kind_of s is transfer.Masked then true else false) && has visible ss in
+  let kept := [seq ~~ ignored s | s <- ss] in
+  f xs = f (seq.mask kept xs) -> f ys = f (seq.mask kept ys) -> isSome (f xs) -> isSome (f ys) ->
+  holds D (transfer.peaked ss) (f xs) (f ys)).
+
+(** A softmax over a row: `top` is what is subtracted from each score, `nan` what a row without a visible score gives; each
+    score has a mark, where the run says that its weight is exactly 0, which is then a condition. *)
+Check (transfer_rows.softmaxed_sound :
+  forall (R : realFieldType) (top : seq (option R) -> R) (weight : R -> option R -> R) (nan : option R),
+  (forall m, weight m None = 0) ->
+  let mass xs := \sum_(i < size xs) weight (top xs) (nth None xs i) in
+  let softmax (safe : bool) xs i :=
+    if mass xs == 0 then (if safe then Some 0 else nan) else Some (weight (top xs) (nth None xs i) / mass xs) in
+  let told (ps : seq (transfer.shadow * bool)) xs := top xs = top (seq.mask [seq ~~ p.2 | p <- ps] xs) /\
+    forall i, (i < size ps)%N -> if (nth (nothing, false) ps i).2 then weight (top xs) (nth None xs i) = 0
+                                 else forall a, nth None xs i = Some a -> 0 < weight (top xs) (Some a) in
+  let seen (p : transfer.shadow * bool) := ~~ ((if transfer.kind_of p.1 is transfer.Neginf then true else false) || p.2) in
+  forall D (safe : bool) ps (xs ys : seq (option R)) (i : nat), (i < size ps)%N ->
+  rels D [seq p.1 | p <- ps] xs ys -> all (fun p => known p.1) ps -> (has (fun p => p.2) ps -> has seen ps) ->
+  told ps xs -> told ps ys -> holds D (transfer.softmaxed safe ps i) (softmax safe xs i) (softmax safe ys i)).
+
 (** A program: operands by place, what each operation computes, and its rule. *)
 Check (transfer_sound.graph_causal :
   forall (R : realFieldType) (program : seq (transfer_sound.node (option R))) (xs ys : seq (option R))
@@ -1285,6 +1325,44 @@ Check (transfer_sound.graph_causal :
      rels (fun d => BinInt.Z.lt t d) ss us vs ->
      holds (fun d => BinInt.Z.lt t d) (transfer_sound.rule nd ss) (transfer_sound.compute nd us)
        (transfer_sound.compute nd vs)) ->
+  (out < size (transfer_sound.abstract inputs program))%N ->
+  BinInt.Z.le (transfer.hi (nth nothing (transfer_sound.abstract inputs program) out)) t ->
+  nth None (transfer_sound.run None xs program) out = nth None (transfer_sound.run None ys program) out).
+
+(** What a program computes and what its rules say, node by node. *)
+Check (transfer_graph.program_def :
+  forall (R : realFieldType) (nd : transfer_sound.node (option R)) rest ss (xs : seq (option R)) (k : nat),
+  [/\ transfer_sound.run None xs [::] = xs,
+      transfer_sound.run None xs (nd :: rest) = transfer_sound.run None
+        (rcons xs (transfer_sound.compute nd [seq nth None xs i | i <- transfer_sound.operands nd])) rest,
+      @transfer_sound.abstract (option R) ss [::] = ss /\
+      transfer_sound.abstract ss (nd :: rest) = transfer_sound.abstract
+        (rcons ss (transfer_sound.rule nd [seq nth nothing ss i | i <- transfer_sound.operands nd])) rest &
+      @transfer_sound.in_order R k [::] /\
+      transfer_sound.in_order k (nd :: rest) =
+        all (fun i => (i < k)%N) (transfer_sound.operands nd) && transfer_sound.in_order k.+1 rest]).
+
+(** The same theorem where each rule keeps the relation for the values that its operands take in these two runs alone:
+    finiteness and the conditions on masks are about runs. *)
+Check (transfer_graph.kept_along_def :
+  forall (R : realFieldType) D (nd : transfer_sound.node (option R)) rest ss (xs ys : seq (option R)),
+  transfer_graph.kept_along D [::] ss xs ys /\
+  let us := [seq nth None xs i | i <- transfer_sound.operands nd] in
+  let vs := [seq nth None ys i | i <- transfer_sound.operands nd] in
+  let os := [seq nth nothing ss i | i <- transfer_sound.operands nd] in
+  transfer_graph.kept_along D (nd :: rest) ss xs ys <->
+  (rels D os us vs -> holds D (transfer_sound.rule nd os) (transfer_sound.compute nd us) (transfer_sound.compute nd vs)) /\
+  transfer_graph.kept_along D rest (rcons ss (transfer_sound.rule nd os)) (rcons xs (transfer_sound.compute nd us))
+    (rcons ys (transfer_sound.compute nd vs))).
+
+Check (transfer_graph.graph_causal_along :
+  forall (R : realFieldType) (program : seq (transfer_sound.node (option R))) (xs ys : seq (option R))
+    (t : BinNums.Z) (out : nat),
+  let at_rank i := transfer.Shadow (BinInt.Z.of_nat i) (BinInt.Z.of_nat i) transfer.Varies in
+  let inputs := [seq at_rank i | i <- iota 0 (size xs)] in
+  size ys = size xs -> all isSome xs -> all isSome ys ->
+  (forall i, (i < size xs)%N -> BinInt.Z.le (BinInt.Z.of_nat i) t -> nth None xs i = nth None ys i) ->
+  transfer_sound.in_order (size xs) program -> transfer_graph.kept_along (fun d => BinInt.Z.lt t d) program inputs xs ys ->
   (out < size (transfer_sound.abstract inputs program))%N ->
   BinInt.Z.le (transfer.hi (nth nothing (transfer_sound.abstract inputs program) out)) t ->
   nth None (transfer_sound.run None xs program) out = nth None (transfer_sound.run None ys program) out).

@@ -7,7 +7,7 @@
       constant k         the kinds from FIXED on: the same value in every run
       assemble           a constant loses its interval
 
-    Nothing is proved here; transfer_sound.v does it, and proofs/transfers.py compares the tracer's own functions with the
+    Nothing is proved here; transfer_sound.v and transfer_rows.v do it, and proofs/transfers.py compares the tracer's own functions with the
     program extracted from this file. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect.
@@ -124,3 +124,11 @@ Definition running_sum (ss : seq shadow) (i : nat) : shadow :=
 Definition running_product (ss : seq shadow) (i : nat) : shadow :=
   let s := scanned ss i in
   assemble (lo s) (hi s) (if has (fun s => is_zero (kind_of s)) (take i.+1 ss) then Zero else kind_of s).
+
+(** The largest element, or the log of a sum of exponentials: a lowered score does not count in a row where another is
+    visible, if it lies below that one, which becomes a condition. *)
+Definition open_score (s : shadow) : bool := ~~ is_neginf (kind_of s) && ~~ is_lowered (kind_of s).
+Definition is_masked (k : kind) : bool := match k with Masked => true | _ => false end.
+Definition dropped (ss : seq shadow) (s : shadow) : bool := is_masked (kind_of s) && has open_score ss.
+Definition peaked (ss : seq shadow) : shadow :=
+  let rest := [seq s <- ss | ~~ dropped ss s] in assemble (join_lo rest) (join_hi rest) Varies.

@@ -43,6 +43,7 @@ let () =
       | "scanned" -> each 0 n (scanned ss)
       | "running_sum" -> each 0 n (running_sum ss)
       | "running_product" -> each 0 n (running_product ss)
+      | "peaked" -> show (peaked ss)
       | _ -> failwith rule
     done
   with End_of_file | Scanf.Scan_failure _ -> ()

@@ -7,4 +7,5 @@ From AttnProof Require transfer.
 
 Extraction Language OCaml.
 Extraction "rules.ml" transfer.joined transfer.added transfer.multiplied transfer.exponential_of transfer.selected
-  transfer.summed transfer.contracted transfer.softmaxed transfer.scanned transfer.running_sum transfer.running_product.
+  transfer.summed transfer.contracted transfer.softmaxed transfer.scanned transfer.running_sum transfer.running_product
+  transfer.peaked.
