@@ -50,7 +50,7 @@ class Columns:
     def bits(self) -> int:
         """The number of bits that the integers of a column need at most."""
         if not self.is_float:
-            return max((abs(int(x)).bit_length() for x in self.block.ravel()), default=0)
+            return max((abs(int(x)).bit_length() for x in self._distinct.ravel()), default=0)
         return int(self._extents[0].max(initial=0))
 
     @property
@@ -63,7 +63,7 @@ class Columns:
         """For floats how many bits each column needs, and the exponent of its last one; (0, 0) for a zero column."""
         needed, units = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
         for columns in self.strips(np.arange(self.count)):
-            mantissa, exponent = _split(self.block[:, columns])
+            mantissa, exponent = _split(self._distinct[:, columns])
             used = mantissa != 0
             ends = np.frexp((mantissa & -mantissa).astype(np.float64))[1] + exponent  # of the last bit
             low = np.where(used, ends - 1, 1 << 20).min(axis=0, initial=1 << 20)
@@ -72,9 +72,9 @@ class Columns:
             needed[columns], units[columns] = np.where(some, top - low, 0), np.where(some, low, 0)
         return needed, units
 
-    def residues(self, p: int, columns: np.ndarray) -> np.ndarray:
-        """The chosen columns modulo a prime p < 2³¹, int64 (k, len(columns)); floats have residues, 2 being a unit."""
-        part = self.block[:, columns]
+    def residues(self, p: int, columns: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """The chosen columns modulo a prime p < 2³¹, int64 (rows, columns); floats have residues, 2 being a unit."""
+        part = self.block[:, columns] if rows is None else self.block[np.ix_(rows, columns)]
         if not self.is_float:
             return np.array([int(x) % p for x in part.ravel()], np.int64).reshape(part.shape)
         if self.bits <= 53:  # each column a whole number of its own unit, which floats and int64 hold
@@ -85,23 +85,41 @@ class Columns:
         return modulo(modulo(mantissa, p) * powers[exponent - least], p)
 
     @cached_property
+    def kinds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first row of each kind of equal rows, and the kind of each row, (k,)."""
+        labels = row_labels(self.block, None)
+        return np.unique(labels, return_index=True)[1], labels
+
+    @cached_property
+    def _distinct(self) -> np.ndarray:
+        """The block without rows that repeat others, which say nothing new of a column."""
+        return self.block if len(self.kinds[0]) == len(self.block) else self.block[self.kinds[0]]
+
+    @cached_property
     def constant(self) -> np.ndarray:
         """Which columns are the same in all rows."""
-        found = [
-            np.asarray((self.block[:, c] == self.block[:1, c]).all(axis=0), bool)
-            for c in self.strips(np.arange(self.count))
-        ]
-        return np.concatenate(found) if found else np.zeros(0, bool)
+        return self._all_equal(self._distinct[:1])
 
     @cached_property
     def zero(self) -> np.ndarray:
         """Which columns are zero."""
-        found = [~np.asarray(self.block[:, c] != 0, bool).any(axis=0) for c in self.strips(np.arange(self.count))]
-        return np.concatenate(found) if found else np.zeros(0, bool)
+        return self._all_equal(np.zeros((1, self.count), np.int64))
+
+    def _all_equal(self, row: np.ndarray) -> np.ndarray:
+        """Which columns equal those of `row` (1, n) throughout; most are told from the first few rows."""
+        left, start, size = np.arange(self.count), 0, 1
+        while start < len(self._distinct) and len(left):
+            part = self._distinct[start : start + size]
+            alike = part == row if len(left) == self.count else part[:, left] == row[:, left]
+            left = left[np.asarray(alike, bool).all(axis=0)]
+            start, size = start + size, min(2 * size, per_strip(len(left)))
+        found = np.zeros(self.count, bool)
+        found[left] = True
+        return found
 
     def row_labels(self, bias: np.ndarray | None) -> np.ndarray:
         """Equal numbers for slots with equal rows and equal bias, (k,)."""
-        return row_labels(self.block, bias)
+        return self.kinds[1] if bias is None else row_labels(self.block, bias)
 
 
 def row_labels(block: np.ndarray, bias: np.ndarray | None) -> np.ndarray:

@@ -172,12 +172,13 @@ def basis(p: int, E: Columns, F: Columns, rank: np.ndarray, bias: Columns | None
 
 def _pivots(columns: Columns, order: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
     """The columns, in this order, that are not combinations of earlier ones (after centring), and their residues."""
-    k = len(columns.block)
+    rows, labels = columns.kinds  # rows that repeat others determine nothing
+    k = len(rows)
     chosen, kept = np.zeros(0, np.int64), np.zeros((k, 0), np.int64)
     for strip in columns.strips(order[~columns.constant[order]]):  # a constant column is 0 once it is centred
         if kept.shape[1] == k - 1:
             break  # centred columns have rank at most k − 1
-        new = columns.residues(p, strip)
+        new = columns.residues(p, strip, rows)
         new = modulo(new - new[:1], p)
         left = np.flatnonzero(_outside(kept, new, p))
         while len(left) and kept.shape[1] < k - 1:
@@ -187,7 +188,7 @@ def _pivots(columns: Columns, order: np.ndarray, p: int) -> tuple[np.ndarray, np
             pivots = _echelon(both, p)[1]
             chosen, kept = names[pivots], both[:, pivots]
             left = left[_outside(kept, new[:, left], p)]
-    return chosen, kept
+    return chosen, kept[labels]
 
 
 def _echelon(matrix: np.ndarray, p: int) -> tuple[Any, list[int]]:
@@ -316,22 +317,46 @@ def _classes_of_pairs(
         return None
     rows, columns = np.flatnonzero(open_pairs.any(axis=1)), np.flatnonzero(open_pairs.any(axis=0))
     open_pairs = open_pairs[np.ix_(rows, columns)]
-    keys, values = b.keys[:, rows], b.values[:, columns]
+    labels, keys, values = _by_value(b.keys[:, rows], b.values[:, columns], first, second, labels, b.p)
     step = per_strip(open_pairs.size, strips=4)
     carried = np.zeros(open_pairs.shape, np.int64)  # the unfinished class at the end of the last strip
-    for start in range(0, len(first), step):
-        stop = min(len(first), start + step)
-        s, u, label = first[start:stop], second[start:stop], labels[start:stop]
+    for start in range(0, len(labels), step):
+        stop = min(len(labels), start + step)
+        label = labels[start:stop]
         # Differences of residues are below 2³¹ in size, so their products fit; so do sums of 2³¹ residues.
-        product = modulo((keys[s] - keys[u])[:, :, None] * (values[s] - values[u])[:, None, :], b.p)
+        product = modulo(keys[start:stop, :, None] * values[start:stop, None, :], b.p)
         cuts = np.flatnonzero(np.diff(label, prepend=label[0] - 1))
         sums = modulo(np.add.reduceat(product, cuts, axis=0), b.p)
         if start and labels[start - 1] == label[0]:
             sums[0] = modulo(sums[0] + carried, b.p)
-        unfinished = stop < len(first) and labels[stop] == label[-1]
+        unfinished = stop < len(labels) and labels[stop] == label[-1]
         carried = sums[-1]
         leaks = (sums[: len(sums) - unfinished] != 0) & open_pairs[None]
         if leaks.any():
             _, j, i = np.argwhere(leaks)[0]
             return int(rows[j]), int(columns[i])
     return None
+
+
+def _by_value(
+    keys: np.ndarray, values: np.ndarray, first: Any, second: Any, labels: Any, p: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The terms of (2) that are left once those of one class with the same value difference are one: labels, sums of
+    key differences, value differences.
+
+    Where slots repeat each other's values, as on a grid, these sums are few, or all zero.
+    """
+    kind = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
+    turned = kind[first] > kind[second]  # a pair has no order: the product of two differences stays as it is
+    s, u = np.where(turned, second, first), np.where(turned, first, second)
+    order = np.lexsort((kind[u], kind[s], labels))
+    order = order[kind[s[order]] != kind[u[order]]]
+    s, u, labels = s[order], u[order], labels[order]
+    new = (np.diff(labels, prepend=-1) != 0) | (np.diff(kind[s], prepend=-1) != 0) | (np.diff(kind[u], prepend=-1) != 0)
+    starts = np.flatnonzero(new)
+    if not len(starts):
+        return labels, keys[s], values[s]
+    sums = modulo(np.add.reduceat(keys[s] - keys[u], starts, axis=0), p)
+    left = sums.any(axis=1)
+    starts = starts[left]
+    return labels[starts], sums[left], values[s[starts]] - values[u[starts]]
