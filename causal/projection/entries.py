@@ -84,8 +84,8 @@ class Entries:
 
     def fractions(self, slots: Any, positions: Any) -> list[list[Fraction]]:
         """The same rows and columns as `Fraction`s."""
-        block = self.block(slots, positions)
-        return [[Fraction(x) if isinstance(x, (Fraction, int)) else Fraction(float(x)) for x in row] for row in block]
+        none = Fraction(0)  # most entries are
+        return [[Fraction(x) if x else none for x in row] for row in self.block(slots, positions).tolist()]
 
     def place(self, slot: int, position: int) -> str:
         """How the user wrote this entry: F[s, j] in their own layout."""

@@ -84,6 +84,9 @@ def _first_entry(question: Question, head: Head, E: Entries, F: Entries, reads: 
     j = _first_read(F, suspects, forbidden)
     if j is None:
         return None
+    found = values_witness(head, t, j, [])
+    if found is not None:
+        return found
     n = len(forbidden)
     few = np.unique(np.linspace(0, n - 1, min(n, FEW)).astype(np.int64))
     few = np.unique(np.append(few[: FEW // 2], np.arange(min(n, FEW // 2))))

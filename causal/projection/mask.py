@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import ArgumentTypeError
-from .entries import Entries, like, read, read_pair
-from .support import BLOCK, NEVER, NOTHING, Support, chunks, rank_of, supports
-from .visible import SafeMask, Visible, boundary_of, read_visible, visible_to
+from ..spans import spans_of
+from .entries import NATIVE, Entries, like, read, read_pair
+from .support import BLOCK, NEVER, NOTHING, Support, chunks, rank_of, scan_all, supports
+from .visible import SafeMask, Visible, boundary_of, read_visible, shown_by
 
 if TYPE_CHECKING:
     from ...aliases import ArrayLike
     from ..boundary import Boundary
+
+RUNS = 8  # of rows that are cleared one by one
 
 
 def largest_safe_mask(
@@ -69,10 +74,13 @@ def nearest_safe_projection(
         )
     given = read_visible(visible, entries.shape[0])
     where = boundary_of(given, boundary, entries.shape[1])
-    support = supports([entries], where)[0]
-    seen_by = visible_to(given, support)
-    if seen_by.rule is support:
+    if isinstance(given, str):  # what a query sees is safe already
+        scan_all([entries])
         return F
+    seen_by = shown_by(given, where.queries, entries.shape[0])
+    if _is_plain(F) and where.is_chain and where.available is not None:
+        return _copied(F, entries, where.available, _least_horizon(seen_by, where))
+    scan_all([entries])
     if isinstance(F, (list, tuple)) or type(F).__module__.split(".")[0] == "sympy" or entries.is_exact:
         keep = _keep_matrix(seen_by, where, entries.shape)
         keep = keep if entries.layout == "slots-first" else keep.T
@@ -93,11 +101,6 @@ def _cleared(F: ArrayLike, entries: Entries, seen_by: Visible, boundary: Boundar
     if isinstance(F, Entries):
         F = entries.data.T if positions_first else entries.data
     F = F if compat.is_array_api_obj(F) else np.asarray(F)
-    if isinstance(F, np.ndarray) and boundary.is_chain and boundary.available is not None:
-        out = np.empty_like(F)
-        slots_first = (F.T, out.T) if positions_first else (F, out)
-        _clear(*slots_first, boundary.available, _least_horizon(seen_by, boundary))
-        return out
     xp = compat.array_namespace(F)
     place = {} if compat.is_dask_array(F) else {"device": compat.device(F)}
     keep: Any
@@ -111,29 +114,79 @@ def _cleared(F: ArrayLike, entries: Entries, seen_by: Visible, boundary: Boundar
     return xp.where(keep, F, xp.zeros((), dtype=F.dtype, **place))
 
 
-def _clear(x: np.ndarray, out: np.ndarray, rank: np.ndarray, limit: np.ndarray) -> None:
-    """x (r, n) into `out`, 0 where the position's rank exceeds the slot's limit; no mask of that shape is formed."""
+def _is_plain(F: Any) -> bool:
+    """Whether it is an array of NumPy's own numbers, which are cleared in the pass that looks for NaN and infinity."""
+    return type(F) is np.ndarray and F.dtype.name in NATIVE
+
+
+def _copied(F: np.ndarray, entries: Entries, rank: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """F (r, n), or its transpose, 0 where the position's rank exceeds the slot's limit, in one pass over F."""
+    out = np.empty_like(F)
+    x, kept = (F.T, out.T) if entries.layout == "positions-first" else (F, out)
+    clear = _clear_ends if bool((rank[1:] >= rank[:-1]).all()) else _clear_scattered
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = clear(x, kept, rank, limit)
+    if not finite:  # an infinity, a NaN, or numbers so large that only their sum is none
+        scan_all([entries])
+    return out
+
+
+def _is_finite(part: np.ndarray) -> bool:
+    """Whether a block has a finite sum, and so neither NaN nor infinity in it."""
+    if part.dtype == np.float16:
+        return bool(np.isfinite(part).all())
+    return bool(np.isfinite(np.einsum("ij->", part)))  # several times as quick as a sum that rounds less
+
+
+def _clear_ends(x: np.ndarray, out: np.ndarray, rank: np.ndarray, limit: np.ndarray) -> bool:
+    """x into `out`, where ranks ascend; whether the sums of blocks, which a cache holds, are finite."""
+    (r, n), finite = x.shape, True
+    until = np.searchsorted(rank, limit, side="right")
+    if abs(x.strides[0]) >= abs(x.strides[1]):
+        for s in range(r):
+            for a in range(0, n, BLOCK):
+                part, here, stop = x[s, a : a + BLOCK], out[s, a : a + BLOCK], max(0, until[s] - a)
+                here[:stop], here[stop:] = part[:stop], 0
+                finite &= _is_finite(part[None])
+        return finite
+    width = max(1, BLOCK // max(1, r))
+    for start, stop in pairwise(np.unique([0, *until, n]).tolist()):  # between them the same slots are cleared
+        clear = _clearing(until <= start, np.dtype(f"u{x.itemsize}"))
+        for a in range(start, stop, width):
+            part, here = x[:, a : min(stop, a + width)], out[:, a : min(stop, a + width)]
+            here[:] = part
+            clear(here)
+            finite &= _is_finite(part.T)
+    return finite
+
+
+def _clearing(rows: np.ndarray, kind: np.dtype[Any]) -> Callable[[np.ndarray], None]:
+    """How some rows of a block are set to zero: run by run where runs are few, else as whole numbers of this kind."""
+    runs = spans_of(np.flatnonzero(rows))
+    kept = np.where(rows, kind.type(0), ~kind.type(0))[:, None]
+
+    def clear(block: np.ndarray) -> None:
+        if len(runs) > RUNS:
+            np.bitwise_and(block.view(kind), kept, out=block.view(kind))  # x & 0 is 0, whatever the sign of x
+            return
+        for first, past in runs:
+            block[first:past] = 0
+
+    return clear
+
+
+def _clear_scattered(x: np.ndarray, out: np.ndarray, rank: np.ndarray, limit: np.ndarray) -> bool:
+    """The same for ranks in any order."""
     r, n = x.shape
-    across = abs(x.strides[0]) < abs(x.strides[1])
-    height = min(r, BLOCK) if across else 1
-    width = max(1, BLOCK // max(1, height))
-    if bool((rank[1:] >= rank[:-1]).all()):
-        until = np.searchsorted(rank, limit, side="right")
-        for s in range(0 if across else r):
-            out[s, : until[s]], out[s, until[s] :] = x[s, : until[s]], 0
-        kind = np.dtype(f"u{x.itemsize}")  # as whole numbers: x & 0 is 0, whatever the sign of x
-        every, none = ~kind.type(0), kind.type(0)
-        for a in range(0, n if across else 0, width):
-            here, kept = out[:, a : a + width], np.where(until > a, every, none)[:, None]
-            np.bitwise_and(x[:, a : a + width].view(kind), kept, out=here.view(kind))
-            for s in np.flatnonzero((a < until) & (until < a + width)).tolist():
-                here[s, until[s] - a :] = 0
-        return
+    height = r if abs(x.strides[0]) < abs(x.strides[1]) else 1
+    width, finite = max(1, BLOCK // max(1, height)), True
     for s in range(0, r, max(1, height)):
         for a in range(0, n, width):
-            here = out[s : s + height, a : a + width]
-            here[:] = x[s : s + height, a : a + width]
+            part, here = x[s : s + height, a : a + width], out[s : s + height, a : a + width]
+            here[:] = part
             np.copyto(here, 0, where=rank[None, a : a + width] > limit[s : s + height, None])
+            finite &= _is_finite(part.T if height > 1 else part)
+    return finite
 
 
 def _least_horizon(seen_by: Visible, boundary: Boundary) -> np.ndarray:

@@ -249,11 +249,15 @@ def _host_mask(visible: ArrayLike | SafeMask | str | None) -> np.ndarray:
 
 def visible_to(given: np.ndarray | SafeMask | str | None, support: Support) -> Visible:
     """What `read_visible` returned, as a relation between the boundary's queries and the slots."""
-    queries, slots = support.boundary.queries, support.slots
+    if isinstance(given, str):
+        return Visible("rule", support.boundary.queries, support.slots, rule=support)
+    return shown_by(given, support.boundary.queries, support.slots)
+
+
+def shown_by(given: np.ndarray | SafeMask | None, queries: int, slots: int) -> Visible:
+    """The same for a mask that does not follow from the projection."""
     if given is None:
         return Visible("all", queries, slots)
-    if isinstance(given, str):
-        return Visible("rule", queries, slots, rule=support)
     if isinstance(given, np.ndarray):
         if given.dtype == np.bool_:
             return Visible("dense", queries, slots, mask=given)

@@ -137,9 +137,31 @@ def test_a_rule_clears_what_its_table_clears_in_either_layout(case, block, slots
     given_array, layout = (F, "slots-first") if slots_first else (np.ascontiguousarray(F.T), "positions-first")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mask_room, "BLOCK", block)
+        patch.setattr(mask_room, "RUNS", block % 3)
         for visible in (mask, table):
             near = nearest_safe_projection(given_array, layout=layout, visible=visible, boundary=boundary)
             assert np.array_equal(near if slots_first else near.T, np.where(seen_and_forbidden, 0, F))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("layout", ["slots-first", "positions-first"])
+@pytest.mark.parametrize("times", [[0, 1, 2, 3], [2, 0, 3, 1]])
+def test_numbers_that_are_not_finite_are_refused_wherever_they_stand(dtype, layout, times):
+    """Cleared entries among them; the largest numbers, whose sum is infinite, are numbers."""
+    boundary = Boundary.from_times(times, times)
+    sees = np.ones((4, 3), bool)
+    large = np.full((3, 4), np.finfo(dtype).max, dtype)
+    asked = {"layout": layout, "visible": sees, "boundary": boundary}
+    near = nearest_safe_projection(large if layout == "slots-first" else large.T.copy(), **asked)
+    kept = near if layout == "slots-first" else near.T
+    assert (kept == np.where(np.array(times) == 0, large, 0)).all()
+    for bad in (np.nan, np.inf, -np.inf):
+        for s, j in np.ndindex(3, 4):
+            x = np.zeros((3, 4), dtype)
+            x[s, j] = bad
+            place = f"F\\[{s}, {j}\\]" if layout == "slots-first" else f"F\\[{j}, {s}\\]"
+            with pytest.raises(ValueError, match=f"{place} = {bad} is not finite"):
+                nearest_safe_projection(x if layout == "slots-first" else x.T.copy(), **asked)
 
 
 @given(grids(2, 3, [Fraction(0), Fraction(1, 3)]))
