@@ -181,12 +181,12 @@ class Disguise(TorchFunctionMode):
         if isinstance(data, torch.Tensor):
             if not data.is_meta:
                 return func(*args, **keywords)
-            new = data.detach()
+            new = data
             if keywords.get("dtype") is not None:
                 new = new.to(keywords["dtype"])
             if keywords.get("device") is not None:
                 new = self._to(new, keywords["device"])
-            return new.clone() if name in ("tensor", "new_tensor") or keywords.get("copy") else new
+            return new.detach().clone() if name in ("tensor", "new_tensor") or keywords.get("copy") else new
         how = f"{name}() of a list of tensors"
         if name == "new_tensor" and args[0].is_meta:
             keywords = {"dtype": args[0].dtype, **{k: v for k, v in keywords.items() if k != "data"}}

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 OLD = type(torch.FloatTensor)  # the type of the old types
 PYTORCH = os.path.dirname(torch.__file__) + os.sep
-STORAGES = torch.storage.__file__
+OF_STORAGES = {torch.storage.__file__, torch._tensor.__file__}
+KINDS = {"device", "is_cuda", "type", "storage_type", "_get_legacy_storage_class", "__instancecheck__"}
 DEVICE = torch._C.StorageBase.device.__get__  # type: ignore[attr-defined]
 
 
@@ -87,6 +88,6 @@ def _holds_types(value: Any) -> bool:
 def _is_pytorch_asking() -> bool:
     """Whether a storage's device is asked for by PyTorch, and not for the program."""
     frame: Any = sys._getframe(2)
-    while frame.f_code.co_filename == STORAGES and frame.f_code.co_name in ("device", "is_cuda"):
+    while frame.f_code.co_filename in OF_STORAGES and frame.f_code.co_name in KINDS:  # they tell what they find
         frame = frame.f_back
     return bool(frame.f_code.co_filename.startswith(PYTORCH))
