@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import sympy
-from sympy import Expr, Matrix, Rational
+from sympy import Expr, Matrix, Rational, latex
 
 from ..numeric import scale as at_scale
 from ..numeric.balls import confirm
@@ -57,9 +57,19 @@ def derive() -> Derivation:
         "T1: the example that can be calculated",
         (
             derivation.identity(
-                "K̄ = E K", x.compressed_keys, Matrix([Rational(3, 2), 3]), "slot 0 averages the keys 1 and 2"
+                "K̄ = E K",
+                x.compressed_keys,
+                Matrix([Rational(3, 2), 3]),
+                "slot 0 averages the keys 1 and 2",
+                shown=f"{latex(x.e)}{latex(x.keys)}",
             ),
-            derivation.identity("V̄ = F V", x.compressed_values, Matrix([15, 30]), "and the values 10 and 20"),
+            derivation.identity(
+                "V̄ = F V",
+                x.compressed_values,
+                Matrix([15, 30]),
+                "and the values 10 and 20",
+                shown=f"{latex(x.f)}{latex(x.values)}",
+            ),
             derivation.identity("full weights", x.weights_full, full, "softmax of (1, 2, 3); divide by e"),
             derivation.identity("y", x.output_full, closed_full(), "the weights times (10, 20, 30)"),
             derivation.identity("compressed weights", x.weights_compressed, compressed, "softmax of (3/2, 3)"),
@@ -71,7 +81,11 @@ def derive() -> Derivation:
                 "B(FV) = (BF)V",
             ),
             derivation.identity(
-                "ȳ − y as one fraction", x.error, closed_error(), "common factors cancel in ℚ(e^{1/2})"
+                "ȳ − y as one fraction",
+                x.error,
+                closed_error(),
+                "common factors cancel in ℚ(e^{1/2})",
+                shown=f"{latex(closed_compressed())}-{latex(closed_full())}",
             ),
             derivation.positive("ȳ > y", closed_error(), "every coefficient in √e is positive"),
         ),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy
-from sympy import Expr, Matrix, Rational
+from sympy import Expr, Matrix, MatrixSymbol, Rational, Symbol
 
 from ..numeric import scale as at_scale
 from ..numeric.balls import confirm
 from ..symbolic import attention, derivation, softmax
 from ..symbolic.attention import Example
 from ..symbolic.derivation import Derivation
-from ..symbolic.field import sign
+from ..symbolic.field import is_zero, sign
 from .claim import Claim, expect
 
 if TYPE_CHECKING:
@@ -40,6 +40,25 @@ def harmed_example() -> tuple[Example, list[int]]:
     return Example(base.query, Matrix([0, 4, 2]), Matrix([1, 0, 0]), base.e, base.f), [2, 1]
 
 
+def summed_gaps() -> tuple[Any, Any]:
+    """Σ w (e^x − e^μ(1 + x − μ)) for a symbolic number of positions, and what it opens up to; w is a row."""
+    m = Symbol("m", integer=True, positive=True)
+    mu, tangent = sympy.symbols("mu tangent", real=True)  # `tangent` stands for e^μ
+    w = MatrixSymbol("w", 1, m)
+    powers, x, ones = (MatrixSymbol(name, m, 1) for name in ("e^x", "x", "1_m"))
+    gaps = w * (powers - tangent * (ones + x - mu * ones))
+    return gaps, w * powers - tangent * (w * ones) - tangent * (w * x) + tangent * mu * (w * ones)
+
+
+def _gap_is_tangents(m: int) -> bool:
+    xs = list(sympy.symbols(f"x0:{m}", real=True))
+    ws = list(sympy.symbols(f"w0:{m - 1}", nonnegative=True))
+    ws.append(1 - sympy.Add(*ws))
+    at = sympy.Add(*(p * q for p, q in zip(ws, xs, strict=True)))
+    tangents = [p * sympy.exp(at) * (sympy.exp(q - at) - 1 - (q - at)) for p, q in zip(ws, xs, strict=True)]
+    return is_zero(jensen_gap(ws, xs) - sympy.Add(*tangents))
+
+
 def derive() -> Derivation:
     """Jensen by squares for two positions, by the tangent for any number; what it says of slots and what not."""
     a, b, u, mean = sympy.symbols("a b u mu", real=True)
@@ -61,24 +80,32 @@ def derive() -> Derivation:
             "e^x = e^μ e^{x−μ}",
         ),
     ]
-    for m in range(2, LARGEST_SYMBOLIC + 1):
-        xs = list(sympy.symbols(f"x0:{m}", real=True))
-        ws = list(sympy.symbols(f"w0:{m - 1}", nonnegative=True))
-        ws.append(1 - sympy.Add(*ws))
-        at = sympy.Add(*(p * q for p, q in zip(ws, xs, strict=True)))
-        tangents = [p * sympy.exp(at) * (sympy.exp(q - at) - 1 - (q - at)) for p, q in zip(ws, xs, strict=True)]
-        steps.append(
-            derivation.identity(
-                f"m = {m}, any weights of sum 1: the gap of Jensen is the sum of these {m} gaps",
-                jensen_gap(ws, xs),
-                sympy.Add(*tangents),
-                "the linear parts cancel, since Σ w = 1 and Σ w x = μ",
-                latex=r"\sum_j w_j e^{x_j}-e^{\mu}=\sum_j w_j e^{\mu}\left(e^{x_j-\mu}-1-(x_j-\mu)\right)",
-            )
-        )
+    steps += [
+        derivation.matrices(
+            "any number m of positions: the sum of these gaps, with the weights as a row w, is "
+            "Σ w e^x − e^μ (Σ w + Σ w x − μ Σ w)",
+            *summed_gaps(),
+            "sums are linear; m stays a symbol",
+            r"\sum_j w_j\left(e^{x_j}-e^\mu(1+x_j-\mu)\right)=\sum_j w_je^{x_j}"
+            r"-e^\mu\left(\sum_j w_j+\sum_j w_jx_j-\mu\sum_j w_j\right)",
+        ),
+        derivation.identity(
+            "with Σ w = 1 and Σ w x = μ the bracket is 1: what is left is the gap of Jensen",
+            sympy.exp(mean) * (1 + mean - mean * 1),
+            sympy.exp(mean),
+            "the linear parts cancel",
+            r"e^\mu(1+\mu-\mu\cdot 1)=e^\mu",
+        ),
+        derivation.cases(
+            f"the same written out for m = 2 … {LARGEST_SYMBOLIC}, any weights of sum 1",
+            lambda: range(2, LARGEST_SYMBOLIC + 1),
+            _gap_is_tangents,
+            "decided entry by entry",
+            r"\sum_j w_j e^{x_j}-e^{\mu}=\sum_j w_j e^{\mu}\left(e^{x_j-\mu}-1-(x_j-\mu)\right)",
+        ),
+    ]
     top, total, rest = sympy.symbols("w_max T S", positive=True)
-    slack = sympy.symbols("d0:3", nonnegative=True)
-    masses = sympy.symbols("p0:3", positive=True)
+    slack, mass = Symbol("d", nonnegative=True), Symbol("p", positive=True)
     article = attention.article_example()
     full, compressed = article.weights_full, article.weights_compressed
     share = softmax.uniform_slot_share([1, 2])
@@ -92,9 +119,8 @@ def derive() -> Derivation:
         ),
         derivation.positive(
             "so a slot carries at most max w of the mass that its positions carry in full attention",
-            sympy.Add(*(top * p for p in masses))
-            - sympy.Add(*((top - d) * p for d, p in zip(slack, masses, strict=True))),
-            "Σ (max w − w_j) e^{x_j} ≥ 0; here for three positions, w_j = max w − d_j",
+            top * mass - (top - slack) * mass,
+            "position by position: (max w − w_j) e^{x_j} ≥ 0, with w_j = max w − d and p = e^{x_j}",
             relation=">=",
             latex=r"\sum_j w_je^{x_j}\le\max_j w_j\,\sum_j e^{x_j}",
         ),
@@ -120,6 +146,7 @@ def derive() -> Derivation:
             sympy.exp(a + sympy.log(m)),
             m * sympy.exp(a),
             "e^{a + log m} = m e^a",
+            shown=r"e^{a+\log m}",
         ),
         derivation.identity(
             "when all slots average equally many positions it has no effect",

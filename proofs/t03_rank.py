@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sympy import Matrix, Symbol
+from sympy import BlockMatrix, Matrix, MatrixSymbol, Symbol, ZeroMatrix, block_collapse
 
 from ..numeric import scale as at_scale
 from ..symbolic import derivation, rank
@@ -34,8 +34,24 @@ def _restricts(rows: tuple[int, ...], columns: tuple[int, ...]) -> bool:
     return bool((b * f).extract(list(rows), list(columns)) == part)
 
 
+def padded_product(r: Symbol) -> Any:
+    """[B_I | 0] times F_J over a zero row, for a symbolic r, worked out block by block."""
+    b, f = MatrixSymbol("B_I", r + 1, r), MatrixSymbol("F_J", r, r + 1)
+    wide = BlockMatrix([[b, ZeroMatrix(r + 1, 1)]])
+    return block_collapse(wide * BlockMatrix([[f], [ZeroMatrix(1, r + 1)]]))
+
+
+def _minor_vanishes(r: int) -> bool:
+    b, f = rank.symbolic("b", r + 1, r), rank.symbolic("f", r, r + 1)
+    left, right = rank.padded(b, f)
+    same = derivation.difference(left * right, b * f) == {}
+    return same and rank.det(left) == 0 and rank.det(mixing_minor(r)) == 0
+
+
 def derive() -> Derivation:
     """The padding argument for all sizes, the symbolic minors for r = 1 … 4, and that the bound is attained."""
+    r = Symbol("r", integer=True, positive=True)
+    rows, columns = MatrixSymbol("B_I", r + 1, r), MatrixSymbol("F_J", r, r + 1)
     steps: list[derivation.Step | derivation.Lemma] = [
         derivation.cases(
             "n = 4, r = 2: each minor of BF is the determinant of rows of B times columns of F",
@@ -44,24 +60,22 @@ def derive() -> Derivation:
             "entry (i, j) of BF uses row i of B and column j of F alone",
             r"(BF)_{I,J} = B_I F_J",
         ),
+        derivation.matrices(
+            "for every r: B_I with a zero column and F_J with a zero row, both square, have the same product",
+            padded_product(r),
+            rows * columns,
+            "block by block: B_I F_J + 0·0",
+            r"\begin{bmatrix}B_I&0\end{bmatrix}\begin{bmatrix}F_J\\0\end{bmatrix}=B_IF_J",
+        ),
+        derivation.cases(
+            f"r = 1 … {LARGEST_SYMBOLIC}, free entries: the padded squares have the product B_I F_J and determinant 0, "
+            "and the minor is 0 as a polynomial in the entries",
+            lambda: range(1, LARGEST_SYMBOLIC + 1),
+            _minor_vanishes,
+            "expanded and cancelled term by term",
+            r"\det(B_IF_J)=0,\quad B_I\in K^{(r+1)\times r}",
+        ),
     ]
-    for r in range(1, LARGEST_SYMBOLIC + 1):
-        b, f = rank.symbolic("b", r + 1, r), rank.symbolic("f", r, r + 1)
-        left, right = rank.padded(b, f)
-        name = f"r = {r}: "
-        steps += [
-            derivation.identity(
-                f"{name}the padded squares have the same product", left * right, b * f, "padding", latex=""
-            ),
-            derivation.linear(f"{name}det of the padded B is 0", left, "it has a zero column", det_is=0, latex=""),
-            derivation.linear(
-                f"{name}the minor of order {r + 1} is 0 as a polynomial in {2 * r * (r + 1)} symbols",
-                mixing_minor(r),
-                "expanded and cancelled term by term",
-                det_is=0,
-                latex=rf"\det(B_IF_J)=0,\quad B_I\in K^{{{r + 1}\times {r}}}",
-            ),
-        ]
     steps += [
         derivation.lemma(
             "The same for every r and n: the padded squares give the minor as det·det = 0·0.",
@@ -80,15 +94,12 @@ def derive() -> Derivation:
             "a polynomial that is not zero vanishes on a thin set only",
             "mixing_rank_generic",
         ),
-        *(
-            derivation.linear(
-                f"generic entries, n = {n}, r = {r}: the rank is min(n, r) = {min(n, r)}",
-                rank.symbolic("b", n, r) * rank.symbolic("f", r, n),
-                "elimination over the field of rational functions in the entries",
-                rank_is=min(n, r),
-                latex="",
-            )
-            for n, r in ((2, 1), (3, 2), (2, 3))
+        derivation.cases(
+            "instances with free entries, (n, r) = (2, 1), (3, 2), (2, 3): the rank is min(n, r)",
+            lambda: ((2, 1), (3, 2), (2, 3)),
+            lambda n, r: rank.rank(rank.symbolic("b", n, r) * rank.symbolic("f", r, n)) == min(n, r),
+            "elimination over the field of rational functions in the entries",
+            r"\operatorname{rank}(BF)=\min(n,r)",
         ),
         derivation.linear(
             "along a line through a product of rank 1 the rank over ℚ(t) is 2, the most that r = 2 allows",

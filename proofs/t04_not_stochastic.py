@@ -48,7 +48,9 @@ def derive() -> Derivation:
     return Derivation(
         "T4: not a probability matrix",
         (
-            derivation.matrices("(BF)1 = B(F1), for all shapes", (b * f) * ones_n, b * (f * ones_n), "associativity"),
+            derivation.matrices(
+                "(BF)1 = B(F1), for all shapes", (b * f) * ones_n, b * (f * ones_n), "associativity", r"(BF)1_n=B(F1_n)"
+            ),
             derivation.matrices(
                 "so with B1 = 1, (BF)1 − 1 = B(F1 − 1): row sums are 1 if F1 = 1",
                 b * (f * ones_n) - b * ones_r,
@@ -74,6 +76,7 @@ def derive() -> Derivation:
                 tilted_mean((q + 1) / p, -p, q, slots) * ((q + 1) / p + slots - 1),
                 -1,
                 "M·(−p) + q = −1, over a positive total",
+                shown=r"\frac{M(-p)+q}{M+r-1}\,(M+r-1)",
             ),
             derivation.compare("witness: BF has a negative entry", mixed[0, 1], "<", 0, "K = (1,2,3), F as above"),
             derivation.different(
@@ -84,6 +87,7 @@ def derive() -> Derivation:
                 attention.slot_weights([[1]], [[x], [2 * x]], [[0, 0], [0, 0]]),
                 Matrix([[Rational(1, 2), Rational(1, 2)]]),
                 "all scores are 0",
+                shown=r"\operatorname{softmax}\left(\begin{matrix}0\cdot x&0\cdot 2x\end{matrix}\right)",
             ),
             derivation.positive(
                 "then F = [[2, −1], [−1, 2]] gives BF > 0: for one head F ≥ 0 is not necessary",

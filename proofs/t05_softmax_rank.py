@@ -11,7 +11,7 @@ from ..numeric import scale as at_scale
 from ..numeric.balls import confirm
 from ..symbolic import derivation, rank, softmax
 from ..symbolic.derivation import Derivation
-from ..symbolic.field import remainder, sign
+from ..symbolic.field import is_zero, remainder, sign
 from .claim import Claim, expect
 
 if TYPE_CHECKING:
@@ -53,17 +53,26 @@ def derive() -> Derivation:
             latex=r"\operatorname{softmax}(xy^\top)_{ij} = z_i^{\,j}/\textstyle\sum_k z_i^{\,k}",
         ),
     ]
-    for n in range(2, LARGEST_SYMBOLIC + 1):
-        z = sympy.symbols(f"z0:{n}", positive=True)
-        steps.append(
-            derivation.linear(
-                f"n = {n}: det softmax(x yᵀ) = ∏(z_k − z_i) / ∏ Σ z_i^j, as rational functions of z",
-                softmax.power_softmax(z),
-                "Vandermonde",
-                det_is=softmax.determinant_law(z),
-                latex=r"\det = \frac{\prod_{i<k}(z_k-z_i)}{\prod_i\sum_{j} z_i^{\,j}}" if n == 2 else "",
-            )
-        )
+    u, v = sympy.symbols("u v", real=True)
+    j = Symbol("j", integer=True, positive=True)
+    steps += [
+        derivation.identity(
+            "every n, z_i = e^{x_i}: taking z_0 times column j − 1 from column j leaves "
+            "(z_i − z_0) z_i^{j−1} in row i; so row 0 becomes (1, 0, …, 0) and row i (z_i − z_0) times the powers "
+            "for n − 1",
+            sympy.exp(u * j) - sympy.exp(v) * sympy.exp(u * (j - 1)),
+            (sympy.exp(u) - sympy.exp(v)) * sympy.exp(u * (j - 1)),
+            "decided for a symbolic j, with z_i = e^u and z_0 = e^v",
+            r"z_i^{\,j}-z_0\,z_i^{\,j-1}=(z_i-z_0)\,z_i^{\,j-1}",
+        ),
+        derivation.cases(
+            f"n = 2 … {LARGEST_SYMBOLIC}: det softmax(x yᵀ) = ∏(z_k − z_i) / ∏ Σ z_i^j, as rational functions of z",
+            lambda: (tuple(sympy.symbols(f"z0:{n}", positive=True)) for n in range(2, LARGEST_SYMBOLIC + 1)),
+            lambda *z: is_zero(rank.det(softmax.power_softmax(z)) - softmax.determinant_law(z)),
+            "Vandermonde",
+            r"\det = \frac{\prod_{i<k}(z_k-z_i)}{\prod_i\sum_{j} z_i^{\,j}}",
+        ),
+    ]
     z = Symbol("z", real=True)
     gap = Symbol("g", positive=True)
     steps += [
@@ -91,6 +100,7 @@ def derive() -> Derivation:
             softmax.determinant_law([1, sympy.E]),
             article_determinant(),
             "substitute",
+            shown=r"\frac{e-1}{(1+1)(1+e)}",
         ),
         derivation.linear(
             "two distinct x and two distinct y, with gaps g, h > 0: det exp(x_i y_j) = e^{…}(e^{gh} − 1), not 0",

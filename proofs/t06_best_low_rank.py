@@ -170,6 +170,7 @@ def derive() -> Derivation:
             residual.T * residual,
             Matrix([[delta**2, 0], [0, 1]]),
             "δ = (p−q)/(p+q) runs through (−1, 1) for p, q > 0",
+            shown=r"(A-X)^\top(A-X)",
         ),
         derivation.positive("and δ² ≤ 1, so ‖A − X‖₂ = 1 = σ₂", 1 - delta**2, "1 − δ² = 4pq/(p+q)²", relation=">="),
         derivation.matrices(
@@ -177,6 +178,7 @@ def derive() -> Derivation:
             projector * (b * ones_r),
             (projector * b) * ones_r,
             "P(B1) = P1 = 0 for P = I − 11ᵀ/n",
+            r"P(B1_r)=(PB)1_r",
         ),
         derivation.identity("P1 = 0 (n = 3)", centred(sympy.ones(3, 1)), 0, "a constant has mean itself"),
         derivation.linear(

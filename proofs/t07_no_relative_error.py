@@ -69,7 +69,7 @@ def derive() -> Derivation:
             "For every r < n some v ≠ 0 has F v = 0.", "fewer equations than unknowns (rank–nullity)", "blind_direction"
         ),
         derivation.matrices(
-            "(BF)v = B(Fv): where Fv = 0, Ȳ = 0 for every B", (b * f) * v, b * (f * v), "associativity"
+            "(BF)v = B(Fv): where Fv = 0, Ȳ = 0 for every B", (b * f) * v, b * (f * v), "associativity", "(BF)v=B(Fv)"
         ),
         derivation.linear(
             "in the example the kernel of F is spanned by (1, −1, 0)ᵀ",
@@ -77,7 +77,7 @@ def derive() -> Derivation:
             "exact elimination over ℚ",
             kernel_is=blind_values(),
         ),
-        derivation.identity("there Ȳ = 0", blind, sympy.zeros(3, 1), "V = (1, −1, 0)ᵀ"),
+        derivation.identity("there Ȳ = 0", blind, sympy.zeros(3, 1), "V = (1, −1, 0)ᵀ", shown=r"B(FV)"),
         derivation.linear(
             "A = softmax of Q = K = (1,2,3) is nonsingular: Vandermonde in e, e², e³ (T5)",
             attention.full_weights(q, q),

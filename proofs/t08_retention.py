@@ -117,12 +117,14 @@ def derive() -> Derivation:
             Matrix([leverages(article)]),
             Matrix([[Rational(1, 2), Rational(1, 2), 1]]),
             "position 2 is recovered exactly, positions 0 and 1 by half",
+            shown=r"\operatorname{diag}\left(F^\top(FF^\top)^{-1}F\right)",
         ),
         derivation.identity(
             "a span of positions: the squared singular values of its columns of P are the eigenvalues of P on the span",
             part.T * part,
             p3[:2, :2],
             "PᵀP = P; zeros included, they sum to the span's leverages",
+            shown=f"{sympy.latex(part.T)}{sympy.latex(part)}",
         ),
         derivation.identity(
             "for positions 0 and 1 they are 1 and 0: their mean survives, their difference does not",

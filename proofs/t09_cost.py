@@ -25,16 +25,27 @@ def derive() -> Derivation:
     ratio = cost.arithmetic_ratio(n, r, d, dv)
     steps: list[derivation.Step | derivation.Lemma] = [
         derivation.identity(
-            "full: n² d for the scores, n² d_v for the values", full, n**2 * d + n**2 * dv, "from the shapes"
+            "full: n² d for the scores, n² d_v for the values",
+            full,
+            n**2 * d + n**2 * dv,
+            "from the shapes",
+            shown=r"n\cdot d\cdot n+n\cdot n\cdot d_v",
         ),
         derivation.identity(
             "compressed: r n d + r n d_v to compress, n r d + n r d_v to attend",
             small,
             r * n * d + r * n * dv + n * r * d + n * r * dv,
             "from the shapes",
+            shown=r"rnd+rnd_v+nrd+nrd_v",
         ),
         derivation.identity("the arithmetic ratio is 2r/n, whatever the widths", ratio, 2 * r / n, "divide"),
-        derivation.identity("break-even at r = n/2", ratio.subs(r, n / 2), 1, "2r/n = 1"),
+        derivation.identity(
+            "break-even at r = n/2",
+            ratio.subs(r, n / 2),
+            1,
+            "2r/n = 1",
+            shown=r"\frac{rnd+rnd_v+nrd+nrd_v}{n^2d+n^2d_v}\Big|_{r=n/2}",
+        ),
         derivation.positive(
             "below it, r = n/2 − k, compressed costs less", full - small.subs(r, n / 2 - k), "full − compressed"
         ),
@@ -46,13 +57,17 @@ def derive() -> Derivation:
             cost.compressed_coefficients(n, r) / cost.full_coefficients(n),
             r / n,
             "n r against n²",
+            shown=r"\frac{n\cdot r}{n\cdot n}",
         ),
-        derivation.identity("extra parameters: 2 r n", cost.extra_parameters(n, r), 2 * r * n, "E and F"),
+        derivation.identity(
+            "extra parameters: 2 r n", cost.extra_parameters(n, r), 2 * r * n, "E and F", shown=r"r\cdot n+r\cdot n"
+        ),
         derivation.identity(
             "half of it when E = F",
             2 * cost.extra_parameters(n, r, shared=True),
             cost.extra_parameters(n, r),
             "one matrix",
+            shown=r"2\,(r\cdot n)",
         ),
     ]
     for name, (slots, reference) in cost.regimes(n, a).items():
@@ -87,8 +102,15 @@ def derive() -> Derivation:
             gain,
             (c * n + n**2 * w) / (c * n + 2 * n * r * w),
             "from the shapes",
+            shown=r"\frac{\text{linear}+\text{full}}{\text{linear}+\text{compressed}}",
         ),
-        derivation.identity("the speed-up is exactly 1 at n = 2r", gain.subs(n, 2 * r), 1, "equal arithmetic"),
+        derivation.identity(
+            "the speed-up is exactly 1 at n = 2r",
+            gain.subs(n, 2 * r),
+            1,
+            "equal arithmetic",
+            shown=r"\frac{cn+Dn^2}{cn+2Dnr}\Big|_{n=2r}",
+        ),
         derivation.positive(
             "it is below 1 for n < 2r (r = n/2 + k)", 1 - gain.subs(r, n / 2 + k), "1 − speed-up, positive coefficients"
         ),

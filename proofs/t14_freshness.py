@@ -57,7 +57,7 @@ def release_sets(n: int) -> list[tuple[int, ...]]:
 def derive() -> Derivation:
     """Releases cut the positions into gaps; pigeonhole; attained by even spacing; every case for n ≤ 12."""
     q, m, k = sympy.symbols("q m k", nonnegative=True)
-    r = m + k  # the remainder m of n by r + 1 is at most r
+    r = m + k  # the remainder m of n by r + 1 is at most r, and k is what it lacks
     n = q * (r + 1) + m
     return Derivation(
         "T14: freshness",
@@ -70,7 +70,8 @@ def derive() -> Derivation:
                 "a visible slot reads no further than its release, and is released at t or before (T13)",
             ),
             derivation.identity(
-                "r releases leave at least n − r positions unreleased, in at most r + 1 gaps (n = q(r+1) + m, m ≤ r)",
+                "r releases leave at least n − r positions unreleased, in at most r + 1 gaps; n = q(r+1) + m with "
+                "0 ≤ m ≤ r, written r = m + k",
                 n - r,
                 (r + 1) * (q - 1) + m + 1,
                 "q = ⌊n/(r+1)⌋",

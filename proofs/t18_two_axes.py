@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import sympy
-from sympy import Matrix, MatrixSymbol, Rational
+from sympy import Matrix, MatrixSymbol, Rational, latex
 
 from ..numeric import scale as at_scale
 from ..symbolic import attention, derivation
@@ -40,7 +40,9 @@ def derive() -> Derivation:
     return Derivation(
         "T18: two axes",
         (
-            derivation.matrices("E(XW) = (EX)W for all shapes", e * (x * w), (e * x) * w, "associativity"),
+            derivation.matrices(
+                "E(XW) = (EX)W for all shapes", e * (x * w), (e * x) * w, "associativity", "E(XW)=(EX)W"
+            ),
             derivation.matrices(
                 "with a bias, features first gives (EX)W + (E1)bᵀ",
                 first,
@@ -55,6 +57,7 @@ def derive() -> Derivation:
                 features_then_sequence(article, x3, w1, ones[0], b1),
                 sequence_then_features(article, x3, w1, ones[1], b1),
                 "X = (1,2,3), W = 2, b = 5",
+                shown=f"{latex(article)}\\left({latex(x3)}{latex(w1)}+{latex(ones[0])}{latex(b1)}\\right)",
             ),
             derivation.different(
                 "with row sums ½ and 1 it does",
@@ -63,7 +66,11 @@ def derive() -> Derivation:
                 "they differ by −5/2 in the first slot",
             ),
             derivation.matrices(
-                "the values' side compresses alike: F(XW) = (FX)W", f * (x * w), (f * x) * w, "associativity"
+                "the values' side compresses alike: F(XW) = (FX)W",
+                f * (x * w),
+                (f * x) * w,
+                "associativity",
+                "F(XW)=(FX)W",
             ),
         ),
     )

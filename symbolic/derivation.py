@@ -210,30 +210,34 @@ def difference(left: Any, right: Any) -> Any:
 
 
 def _show(value: Any) -> str:
-    value = (
-        sympy.Matrix(value)
-        if isinstance(value, (list, tuple))
-        else exact(value)
-        if not isinstance(value, MatrixBase)
-        else value
-    )
+    if isinstance(value, (list, tuple)):
+        value = sympy.Matrix(value)
+    elif not isinstance(value, (MatrixBase, sympy.MatrixExpr)):
+        value = exact(value)
     shown = sympy.latex(value)
     return shown if len(shown) < 600 else ""
 
 
-def _equation(left: Any, relation: str, right: Any, latex: str | None) -> str:
+def _equation(left: Any, relation: str, right: Any, latex: str | None, shown: str | None = None) -> str:
+    """The relation as LaTeX; `shown`: the left side as it is written before anything is worked out."""
     if latex is not None:
         return latex
-    a, b = _show(left), _show(right)
+    a, b = _show(left) if shown is None else shown, _show(right)
     return f"{a} {relation} {b}" if a and b else ""
 
 
 # -- the procedures -----------------------------------------------------------------------------------------------
 
 
-def identity(statement: str, left: Any, right: Any, reason: str, latex: str | None = None) -> Step:
-    """left = right identically, entry by entry for matrices; decided in the field of `symbolic.field`."""
-    return Step(statement, reason, IDENTITY, lambda: difference(left, right), _equation(left, "=", right, latex))
+def identity(
+    statement: str, left: Any, right: Any, reason: str, latex: str | None = None, *, shown: str | None = None
+) -> Step:
+    """left = right identically, entry by entry for matrices; decided in the field of `symbolic.field`.
+
+    `shown` is the left side in LaTeX as it was before it was worked out, for where both sides would print the same.
+    """
+    equation = _equation(left, "=", right, latex, shown)
+    return Step(statement, reason, IDENTITY, lambda: difference(left, right), equation)
 
 
 def different(statement: str, left: Any, right: Any, reason: str, latex: str | None = None) -> Step:
@@ -344,7 +348,7 @@ def linear(
 
 def matrices(statement: str, left: Any, right: Any, reason: str, latex: str | None = None) -> Step:
     """left = right for matrix symbols of symbolic shapes: equal sums of words, so equal for all shapes and entries."""
-    shown = latex if latex is not None else f"{sympy.latex(left)} = {sympy.latex(right)}"
+    shown = _equation(left, "=", right, latex)
     return Step(statement, reason, WORDS, lambda: words.remainder(left, right), shown)
 
 
