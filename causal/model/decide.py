@@ -77,6 +77,8 @@ def _proved(question: Question, best: Attempt, given: bool, replays: Replays) ->
     if not question.runs:
         what = "was not compared with other runs" if question.seen.ran else "was not run on any values"
         replayed = Replayed(Said(evidence=(Evidence("replay", None, f"{question.place}: the model itself {what}"),)))
+    elif not best.trace.with_values:
+        replayed = replays.compare()
     else:
         replayed = replays.validate(jitter=any_parameters and not best.masks)
     if replayed.witness is not None:

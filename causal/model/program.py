@@ -72,7 +72,7 @@ class Program:
         """
         program, failed = self, ""
         for _ in range(MOST_ACQUAINTANCES):
-            first, met = program.first(mode, rules, replay and program.has_values)
+            first, met = program.first(mode, rules)
             failed = failed or (first if isinstance(first, str) else "")  # what it left behind stays
             without = not isinstance(first, str) and not first.with_values and not replay
             seen = None
@@ -88,7 +88,7 @@ class Program:
             "pass the module that holds it",
         )
 
-    def first(self, mode: str, rules: Sequence[Rule], values: bool) -> tuple[Trace | str, list[nn.Module]]:
+    def first(self, mode: str, rules: Sequence[Rule]) -> tuple[Trace | str, list[nn.Module]]:
         """The abstract run that is the first of all, or why there is none; and modules that nothing showed before.
 
         What it computes from the input counts as that, wherever it is kept: no run has filled a cache before. What
@@ -107,7 +107,7 @@ class Program:
                 yield
 
         try:
-            policy = Policy(rules=tuple(rules), values=values)
+            policy = Policy(rules=tuple(rules), values=False)
             trace = traced(self.subject, policy, prepared, has_values=self.has_values)
         except (KeyboardInterrupt, MemoryError):
             raise
@@ -291,6 +291,7 @@ class Program:
             tables=frozenset(watch.tables),
             strangers=tuple(strangers.met),
             fixed_modes=fixed,
+            unbounded=watch.unbounded,
         )
 
     @cached_property

@@ -156,7 +156,7 @@ def _better_with(question: Question, found: Attempt) -> str:
         return ""
     if trace.wanted and not found.closed:
         return ", ".join(trace.wanted)
-    return ""
+    return question.seen.unbounded if found.closed else ""
 
 
 def output_index(trace: Trace, path: str) -> int:

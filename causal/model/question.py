@@ -39,10 +39,10 @@ class Question:
 
     @property
     def policy(self) -> Policy:
-        """What a first proof assumes; where the model is run anyway, the abstract runs compute values, too."""
+        """What a first proof assumes."""
         from .trace.policy import Policy
 
-        return Policy(rules=self.rules, values=self.replay and self.program.has_values)
+        return Policy(rules=self.rules, values=False)
 
     @property
     def runs(self) -> bool:

@@ -97,6 +97,21 @@ class Replays:
         evidence = Evidence("replay", found is None, detail, time.perf_counter() - started)
         return Replayed(Said(evidence=(evidence,), forwards=tried.forwards), found, probe)
 
+    def compare(self) -> Replayed:
+        """One run of the model itself beside the first one, with everything after a cut in the middle replaced."""
+        started = time.perf_counter()
+        q, search = self.question, self.search(limit=1, limits=Limits())
+        search.knows(q.setting, q.program.input, q.program.variation.host(q.outputs.rows))
+        found = search.find(q.setting, (replace(FRESH, seed=8),), middle=True)
+        tried = search.tried
+        one = tried.forwards == 1
+        detail = f"{q.place}: {'a run' if one else f'{tried.forwards} runs'} of the model itself "
+        detail += ("contradict" + "s" * one) if found is not None else ("agree" + "s" * one + " with it")
+        if found is None and tried.largest_rounding:
+            detail += f" (differences up to {tried.largest_rounding:.1g} are rounding)"
+        evidence = Evidence("replay", found is None, detail, time.perf_counter() - started)
+        return Replayed(Said(evidence=(evidence,), forwards=tried.forwards), found)
+
     def _probe(self, search: Search, fresh: Any) -> dict[str, Any]:
         """Which outputs do move when the first position does: that the past is used, seen and not only allowed."""
         setting = self.question.setting

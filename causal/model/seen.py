@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 class Seen:
     """What one run showed: what the model returned, the coarsest float in use, randomness, writes, tables.
 
-    `unset` says why the mode is not the one asked for. Without a run (`ran`), nothing of this is known but the shapes
-    of the result. `first` is the abstract run that came before it, for any parameters and positions in their order, or
-    why there is none.
+    `unset` says why the mode is not the one asked for, `unbounded` what gave a number that is not finite. Without a run
+    (`ran`), nothing of this is known but the shapes of the result. `first` is the abstract run that came before it, for
+    any parameters and positions in their order, or why there is none.
     """
 
     result: Any
@@ -29,5 +29,6 @@ class Seen:
     strangers: tuple[Any, ...] = ()
     fixed_modes: tuple[str, ...] = ()
     unset: str = ""
+    unbounded: str = ""
     ran: bool = True
     first: Trace | str = ""

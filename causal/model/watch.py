@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,8 @@ class Watcher(Mode):
     """The dispatch mode that looks on while a model runs on `x`.
 
     `epsilon` is the spacing of the coarsest float in use, `random` whether anything was drawn, `steered` whether a draw
-    took as many random numbers as its values asked for, `tables` are those that take `x`, or whole numbers made of it.
+    took as many random numbers as its values asked for, `tables` are those that take `x`, or whole numbers made of it,
+    `unbounded` names the first thing that held +∞, NaN, or −∞ where no mask puts it.
     Where it is `strict`, a row that a table lacks raises Beyond before it is looked up, which may end all use of a GPU.
     """
 
@@ -46,6 +48,7 @@ class Watcher(Mode):
         self.x, self.strict = x, strict
         self.epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
         self.random = self.steered = False
+        self.unbounded = "a number that is not finite, in the input" if _is_unbounded(x) else ""
         self.tables: set[Table] = set()
         self.made: dict[int, torch.Tensor] = {}  # whole numbers made of x, by their storage, which they keep alive
         self.fresh: set[int] = set()  # storages of numbers that the run computed
@@ -69,6 +72,9 @@ class Watcher(Mode):
                 continue
             if t.is_floating_point() or t.is_complex():
                 self.epsilon = max(self.epsilon, torch.finfo(t.dtype).eps)
+                computed = not (self.unbounded or _is_view(func) or "empty" in str(func))  # which holds what was there
+                if computed and _is_unbounded(t, (list(args), keywords)):
+                    self.unbounded = f"a number that is not finite, made by {func}"
                 if self.made and t.layout is torch.strided and not t.is_nested and not _is_view(func):
                     self.fresh.add(t.untyped_storage()._cdata)
             elif made:
@@ -102,6 +108,28 @@ class Watcher(Mode):
             return None, None
         own = table.is_floating_point() and table.untyped_storage()._cdata not in self.fresh
         return (table, index) if own else (None, None)
+
+
+def _is_unbounded(t: torch.Tensor, given: Any = ()) -> bool:
+    """Whether a tensor holds +∞ or NaN, or −∞ that was in nothing `given` to what made it (a mask's was)."""
+    least, most = _ends(t)
+    if most < math.inf and least > -math.inf:
+        return False
+    if not most < math.inf or math.isnan(least):
+        return True
+    kept = (v for _, v in leaves(given) if v is not t)
+    return not any(_ends(v)[0] == -math.inf if isinstance(v, torch.Tensor) else v == -math.inf for v in kept)
+
+
+def _ends(t: torch.Tensor) -> tuple[float, float]:
+    """The least and the largest number of a plain tensor of floats, 0 of any other."""
+    if t.layout is not torch.strided or t.is_nested or t.is_quantized or t.is_meta or not t.numel():
+        return 0.0, 0.0
+    numbers = torch.view_as_real(t.detach().resolve_conj()) if t.is_complex() else t.detach()
+    if not numbers.is_floating_point():
+        return 0.0, 0.0
+    least, most = torch.aminmax(numbers if numbers.itemsize > 1 else numbers.float())
+    return float(least), float(most)
 
 
 def _is_view(func: Any) -> bool:
