@@ -65,12 +65,17 @@ def stepper(program: Program) -> tuple[str, Callable[[Tensor, Any], tuple[Any, A
 
 
 def decode(program: Program, full: Tensor, setting: Setting, tolerance: float) -> Decoding | None:
-    """Decode the given input in chunks and compare with `full` (queries, features); None where there is no cache."""
+    """Decode the given input in chunks and compare with `full` (queries, features); None where there is no cache.
+
+    Differences up to `tolerance` of the largest number count for nothing.
+    """
     import torch
 
     found = stepper(program)
     if found is None or full.shape[0] != program.n:
         return None
+    scale = float(full.abs().double().nan_to_num(0.0, 0.0).max()) if full.numel() else 0.0
+    tolerance *= max(scale, 1e-30)
     name, step = found
     x, axis, queries = program.input, program.subject.sequence_axis, program.subject.output_axis
     wanted = program.paths[0] if program.paths else None

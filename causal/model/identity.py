@@ -23,17 +23,29 @@ def name_of(model: Callable[..., Any]) -> str:
     return named
 
 
-def digest(inputs: Any, modules: Sequence[nn.Module]) -> str:
-    """A hash of the inputs and of the parameters' values."""
-    import torch
+class Digest:
+    """A hash of the inputs and of the parameters' values, computed by calling it; "" where they have changed since."""
 
-    from .trace.pytree import leaves
+    def __init__(self, inputs: Any, modules: Sequence[nn.Module]) -> None:
+        import torch
 
-    found = hashlib.blake2b(digest_size=16)
-    tensors = [t for _, t in leaves(inputs) if isinstance(t, torch.Tensor)]
-    tensors += list(named_parameters(modules).values())
-    for t in tensors:
-        found.update(f"{t.dtype}{tuple(t.shape)}".encode())
-        with suppress(RuntimeError, NotImplementedError):  # nested, or without values
-            found.update(dense(t).cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
-    return found.hexdigest()
+        from .trace.pytree import leaves
+
+        self.tensors = [t for _, t in leaves(inputs) if isinstance(t, torch.Tensor)]
+        self.tensors += list(named_parameters(modules).values())
+        self.written = self._written()
+
+    def _written(self) -> list[int]:
+        return [0 if t.is_inference() else t._version for t in self.tensors]
+
+    def __call__(self) -> str:
+        import torch
+
+        if self._written() != self.written:
+            return ""
+        found = hashlib.blake2b(digest_size=16)
+        for t in self.tensors:
+            found.update(f"{t.dtype}{tuple(t.shape)}".encode())
+            with suppress(RuntimeError, NotImplementedError):  # nested, or without values
+                found.update(dense(t).cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        return found.hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
 
@@ -71,8 +71,8 @@ class AnyProgram(Protocol):
         """What to call the model."""
         ...
 
-    def digest(self) -> str:
-        """A hash of the inputs and the parameters."""
+    def digest(self) -> str | Callable[[], str]:
+        """A hash of the inputs and the parameters, or what gives it."""
         ...
 
     @property

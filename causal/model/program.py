@@ -16,7 +16,7 @@ from . import draws
 from .age import alive
 from .changes import Snapshot
 from .counters import numbers
-from .identity import digest, name_of
+from .identity import Digest, name_of
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
 from .outputs import first_of, side_by_side, tensors
@@ -336,9 +336,9 @@ class Program:
         """What to call the model."""
         return name_of(self.subject.model)
 
-    def digest(self) -> str:
-        """A hash of the inputs and of the parameters' values."""
-        return digest((self.subject.inputs, self.subject.keywords), self.modules)
+    def digest(self) -> Digest:
+        """What gives a hash of the inputs and of the parameters' values."""
+        return Digest((self.subject.inputs, self.subject.keywords), self.modules)
 
     def shared(self) -> list[str]:
         """What shares memory with the varied input, in words."""

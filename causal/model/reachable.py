@@ -8,7 +8,7 @@ import threading
 import types
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -32,34 +32,44 @@ def reachable(root: Any, *others: Any) -> list[Any]:
     for name in ("model", "__self__"):  # what only asking shows: a property, the owner of a method that is not Python's
         queue.append(getattr(root, name, None))
     seen: dict[int, Any] = {}
+    ways: dict[type, Callable[[Any], Iterable[Any]]] = {}
     while queue and len(seen) < MOST:
         value = queue.popleft()
-        if id(value) in seen or type(value) in ATOMS:
+        kind = type(value)
+        if id(value) in seen or kind in ATOMS:
             continue
         seen[id(value)] = value
-        queue.extend(part for part in parts(value) if type(part) not in ATOMS and id(part) not in seen)
+        way = ways.get(kind)
+        if way is None:
+            way = ways[kind] = _way(kind)
+        queue.extend([part for part in way(value) if type(part) not in ATOMS and id(part) not in seen])
     return list(seen.values())
 
 
-def parts(value: Any) -> Iterator[Any]:
+def parts(value: Any) -> Iterable[Any]:
     """What one object holds or names."""
-    kind = type(value)  # never `__class__`, which a proxy makes up
-    if issubclass(kind, types.FunctionType):
-        yield from _of_function(value)
-    elif issubclass(kind, type):
-        if is_own_class(value):
-            yield from (*vars(value).values(), *value.__bases__)
-    elif issubclass(kind, weakref.ref):
-        yield value()
-    elif issubclass(kind, ContextVar):
-        yield value.get(None)
-    elif issubclass(kind, np.ndarray):
-        yield from value.flat if value.dtype.hasobject else ()
-    elif not is_closed(kind):
-        if issubclass(kind, threading.local):
-            yield vars(value)
-        held = gc.get_referents(value)
-        yield from held[::-1] if issubclass(kind, (list, tuple)) else held  # which are gone through from their ends
+    return _way(type(value))(value)  # never `__class__`, which a proxy makes up
+
+
+def _way(kind: type) -> Callable[[Any], Iterable[Any]]:
+    """How to find what objects of a class hold or name."""
+    ways: list[tuple[Any, Callable[[Any], Iterable[Any]]]] = [
+        (types.FunctionType, _of_function),
+        (type, lambda value: (*vars(value).values(), *value.__bases__) if is_own_class(value) else ()),
+        (weakref.ref, lambda value: (value(),)),
+        (ContextVar, lambda value: (value.get(None),)),
+        (np.ndarray, lambda value: value.flat if value.dtype.hasobject else ()),
+    ]
+    for base, way in ways:
+        if issubclass(kind, base):
+            return way
+    if is_closed(kind):
+        return lambda value: ()
+    if issubclass(kind, threading.local):
+        return lambda value: (vars(value), *gc.get_referents(value))
+    if issubclass(kind, (list, tuple)):
+        return lambda value: gc.get_referents(value)[::-1]  # which are gone through from their ends
+    return gc.get_referents
 
 
 def is_closed(kind: type) -> bool:

@@ -71,10 +71,8 @@ def _decoded(question: Question) -> Said:
         return Said()
     first = question.outputs.first
     full = question.outputs.rows[:, first.columns]
-    scale = float(full.abs().double().nan_to_num(0.0, 0.0).max()) if full.numel() else 0.0
-    tolerance = BEYOND_ROUNDING * 4 * question.seen.epsilon * max(scale, 1e-30)
     try:
-        found = decode(program.about([first.path]), full, question.setting, tolerance)
+        found = decode(program.about([first.path]), full, question.setting, BEYOND_ROUNDING * 4 * question.seen.epsilon)
     except ModelError as error:
         return Said(notes=(str(error),))
     if found is None:

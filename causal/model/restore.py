@@ -7,13 +7,14 @@ Whatever is reached is put back in place, so that what was shared stays shared.
 from __future__ import annotations
 
 import functools
+import operator
 import random
 import types
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,7 @@ class Held:
         self._is_first = True
         self.changed = any(hasattr(type(value), "__next__") and is_closed(type(value)) for value in reached)
         spaces: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
+        ways: dict[type, Takers] = {}
         for value in reached:
             kind = type(value)
             if issubclass(kind, torch.Tensor):
@@ -55,7 +57,9 @@ class Held:
                 names.update(dict.fromkeys(names_in(value.__code__)))
             if issubclass(kind, torch.Generator):
                 self._takers.append(functools.partial(_take_random, value))
-            self._takers += [functools.partial(take, value) for take in _takers_of(value, kind)]
+            if kind not in ways:
+                ways[kind] = Takers.of(kind)
+            self._takers += ways[kind].taking(value)
         self._takers += [functools.partial(_take_names, space, tuple(names)) for space, names in spaces.values()]
 
     @property
@@ -133,21 +137,32 @@ def _is_plain(t: Tensor) -> bool:
 # -- one object -----------------------------------------------------------------------------------------------------
 
 
-def _takers_of(value: Any, kind: type) -> Iterator[Callable[[Any], Undo]]:
-    """How the object's own state is taken down; each gives the function that puts it back."""
-    for base, take in TAKERS.items():
-        if issubclass(kind, base):
-            yield take
-    if issubclass(kind, type):
-        if is_own_class(value):
-            yield _take_class
-        return
-    if is_closed(kind) or issubclass(kind, types.FunctionType):
-        return
-    if isinstance(attributes(value), dict):
-        yield _take_attributes
-    if any("__slots__" in vars(base) for base in kind.__mro__):
-        yield _take_slots
+class Takers(NamedTuple):
+    """How the state of objects of one class is taken down; each gives the function that puts it back."""
+
+    by_kind: tuple[Callable[[Any], Undo], ...]
+    is_class: bool
+    is_open: bool
+    has_slots: bool
+
+    @classmethod
+    def of(cls, kind: type) -> Takers:
+        """Those of a class."""
+        by_kind = tuple(take for base, take in TAKERS.items() if issubclass(kind, base))
+        is_class = issubclass(kind, type)
+        is_open = not (is_class or is_closed(kind) or issubclass(kind, types.FunctionType))
+        return cls(by_kind, is_class, is_open, any("__slots__" in vars(base) for base in kind.__mro__))
+
+    def taking(self, value: Any) -> Iterator[Callable[[], Undo]]:
+        """Those of one of its objects."""
+        for take in self.by_kind:
+            yield functools.partial(take, value)
+        if self.is_class and is_own_class(value):
+            yield functools.partial(_take_class, value)
+        if self.is_open and isinstance(attributes(value), dict):
+            yield functools.partial(_take_attributes, value)
+        if self.is_open and self.has_slots:
+            yield functools.partial(_take_slots, value)
 
 
 def attributes(value: Any) -> Any:
@@ -172,18 +187,22 @@ def _take_attributes(value: Any) -> Undo:
 
 def _take_dict(value: dict[Any, Any]) -> Undo:
     base: Any = OrderedDict if isinstance(value, OrderedDict) else dict  # past what subclasses make of writing
-    kept = list(base.items(value))
+    keys, items = list(base.keys(value)), list(base.values(value))
 
     def undo() -> bool:
-        now = list(base.items(value))
-        if len(now) == len(kept) and all(a is c and b is d for (a, b), (c, d) in zip(now, kept, strict=True)):
+        if _are_same(base.keys(value), keys) and _are_same(base.values(value), items):
             return False
         base.clear(value)
-        for key, item in kept:
+        for key, item in zip(keys, items, strict=True):
             base.__setitem__(value, key, item)
         return True
 
     return undo
+
+
+def _are_same(now: Collection[Any], kept: list[Any]) -> bool:
+    """Whether these are the very same objects in the same order."""
+    return len(now) == len(kept) and all(map(operator.is_, now, kept))
 
 
 def _take_sequence(value: Any) -> Undo:
@@ -191,8 +210,7 @@ def _take_sequence(value: Any) -> Undo:
     kept = list(base.__iter__(value))
 
     def undo() -> bool:
-        now = list(base.__iter__(value))
-        if len(now) == len(kept) and all(a is b for a, b in zip(now, kept, strict=True)):
+        if _are_same(list(base.__iter__(value)), kept):
             return False
         base.clear(value)
         base.extend(value, kept)

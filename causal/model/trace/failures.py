@@ -32,6 +32,7 @@ REFUSED = (RuntimeError, NotImplementedError, IndexError, ValueError)
 # methods whose errors Python, or NumPy, drops; `__getitem__` is among them where it serves an iteration
 DROPPED = ("__del__", "__len__", "__length_hint__", "__array__")
 FUTURES = torch.futures.__file__  # keeps a callback's error for whoever asks
+MOST_PLACES = 4096
 TORCH = os.path.dirname(torch.__file__) + os.sep  # its handlers clean up and raise again
 
 
@@ -48,20 +49,28 @@ def caught(raised: tuple[type[BaseException], ...] = RAISED) -> bool:
     frame: Any = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if code.co_filename.startswith(HERE):
+        place = _place_of(code.co_filename)
+        if place == "here":
             if code.co_name == "run":
                 return False
-        elif code.co_filename == FUTURES or (
-            not code.co_filename.startswith(TORCH)
-            and (
-                any(_takes(names, frame, raised) for names in _handlers(code, frame.f_lasti))
-                or any(swallows(names, frame) for names in managers(code, frame.f_lasti))
-                or _unheard(frame)
-            )
-        ):
+        elif place == "futures" or (place != "torch" and (_guarded(frame, raised) or _unheard(frame))):
             return True
         frame = frame.f_back
     return False
+
+
+@lru_cache(maxsize=4096)
+def _place_of(file: str) -> str:
+    """Whose file it is, as far as that matters here."""
+    if file.startswith(HERE):
+        return "here"
+    return "futures" if file == FUTURES else "torch" if file.startswith(TORCH) else ""
+
+
+def _guarded(frame: Any, raised: tuple[type[BaseException], ...]) -> bool:
+    """Whether the frame itself takes such an error, by an `except` or by a `with`."""
+    taking, swallowing = _around(frame.f_code, frame.f_lasti)
+    return any(_takes(names, frame, raised) for names in taking) or any(swallows(name, frame) for name in swallowing)
 
 
 def _takes(names: tuple[str, ...] | None, frame: Any, raised: tuple[type[BaseException], ...]) -> bool:
@@ -77,21 +86,22 @@ def _takes(names: tuple[str, ...] | None, frame: Any, raised: tuple[type[BaseExc
 
 def _unheard(frame: Any) -> bool:
     """Whether Python itself called this frame, so that an error that leaves it is dropped or ends an iteration."""
-    code, known = frame.f_code, frame.f_locals
-    given = [known.get(name) for name in code.co_varnames[: code.co_argcount + 1]]
-    if any(isinstance(v, weakref.ReferenceType) and v() is None for v in given):
-        return True  # what is called when an object has died is given its dead reference
-    if not given:
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + 1]
+    if not names:
         return False
-    mine = {n for n in (*DROPPED, "__getitem__") if _code(getattr(type(given[0]), n, None)) is code}
-    if mine & {*DROPPED}:
+    known = frame.f_locals
+    for name in names:
+        value = known.get(name)
+        if issubclass(type(value), weakref.ReferenceType) and value() is None:
+            return True  # what is called when an object has died is given its dead reference
+    kind = type(known.get(names[0]))
+    if any(getattr(getattr(kind, name, None), "__code__", None) is code for name in DROPPED):
         return True
+    if getattr(getattr(kind, "__getitem__", None), "__code__", None) is not code:
+        return False
     caller = frame.f_back
-    return bool(mine) and not (caller and _operation(caller.f_code, caller.f_lasti).startswith("BINARY"))
-
-
-def _code(function: Any) -> CodeType | None:
-    return getattr(function, "__code__", None)
+    return not (caller and _operation(caller.f_code, caller.f_lasti).startswith("BINARY"))
 
 
 @lru_cache(maxsize=4096)
@@ -99,7 +109,20 @@ def _operation(code: CodeType, at: int) -> str:
     return next((i.opname for i in dis.get_instructions(code) if i.offset == at), "")
 
 
-@lru_cache(maxsize=4096)
+Around = tuple[tuple[tuple[str, ...] | None, ...], tuple[str, ...]]
+_KNOWN: dict[tuple[int, int], tuple[CodeType, Around]] = {}
+
+
+def _around(code: CodeType, at: int) -> Around:
+    """What the handlers, and the managers, around an instruction are named; a code's own hash takes long."""
+    found = _KNOWN.get((id(code), at))
+    if found is None:
+        if len(_KNOWN) > MOST_PLACES:
+            _KNOWN.clear()
+        found = _KNOWN[id(code), at] = (code, (_handlers(code, at), managers(code, at)))
+    return found[1]
+
+
 def _handlers(code: CodeType, at: int) -> tuple[tuple[str, ...] | None, ...]:
     """Of each handler around the instruction `at`, the names that its `except` clauses take; None for all errors."""
     found: list[tuple[str, ...] | None] = []

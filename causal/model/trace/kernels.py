@@ -38,6 +38,10 @@ UNWRITTEN = names(
 )
 
 
+# views whose geometry is found by the same lines of code whether there is data or not
+SAME_ON_META = names("detach expand permute select slice squeeze t transpose unsqueeze view")
+
+
 # memory that others hold, too, so that numbers which are not written there are missed elsewhere
 OTHERS = names("from_file _pin_memory")
 
@@ -55,13 +59,28 @@ class Look(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: torch.dtype
+    offset: int
 
 
 def _look(tensor: torch.Tensor) -> Any:
-    """The look of a tensor that begins its storage; the tensor itself, of any other."""
-    if tensor.storage_offset() or tensor.is_conj() or tensor.is_neg() or torch._is_zerotensor(tensor):
+    """The look of a tensor; the tensor itself, where there is more to it."""
+    if tensor.is_conj() or tensor.is_neg() or torch._is_zerotensor(tensor):
         return tensor
-    return Look(tuple(tensor.shape), tensor.stride(), tensor.dtype)
+    return Look(tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.storage_offset())
+
+
+def _fresh_looks(value: Any, given: Any) -> Any:
+    """The looks of results, where each begins a storage of its own and there is nothing else; else None."""
+    if not isinstance(value, (torch.Tensor, tuple)):
+        return None
+    tensors = list(flat(value))
+    looks = [_look(t) if isinstance(t, torch.Tensor) else None for t in tensors]
+    if not all(isinstance(look, Look) and not look.offset for look in looks):
+        return None
+    taken = [t.untyped_storage()._cdata for t in (*tensors, *flat(given)) if isinstance(t, torch.Tensor)]
+    if any(taken.count(address) > 1 for address in taken[: len(tensors)]):
+        return None
+    return mapped(_look, value)
 
 
 def _hashable(value: Any) -> Any:
@@ -114,6 +133,10 @@ class Kernels:
     def whole(self, what: str) -> None:
         """Something is about to run that nobody takes apart."""
 
+    def may_refuse(self, call: TorchCall) -> bool:
+        """Whether a kernel could raise where this run does not."""
+        return False
+
 
 class Shapes(Kernels):
     """Without values; `home` is the device that the program takes its tensors to lie on."""
@@ -154,6 +177,12 @@ class Shapes(Kernels):
     def whole(self, what: str) -> None:
         """ValueNeeded: what runs out of sight may look at values."""
         self.ledger.need(what)
+
+    def may_refuse(self, call: TorchCall) -> bool:
+        """Yes, but where constants are computed, and where a geometry is found as for real tensors."""
+        if call.name in SAME_ON_META and not any(o.memory is None or o.memory.is_loose for o in call.operands()):
+            return False
+        return not all(o.shadow.is_fixed for o in call.operands())
 
     # -- running -----------------------------------------------------------------------------------------------------
 
@@ -281,10 +310,9 @@ class Shapes(Kernels):
             if call.info.written:
                 raise
             return self._on_zeros(call)
-        if key is not None:
-            looks = mapped(_look, value)
-            if all(isinstance(v, Look) for v in looks) if isinstance(looks, tuple) else isinstance(looks, Look):
-                self._known[key] = looks
+        looks = None if key is None else _fresh_looks(value, (args, kwargs))
+        if looks is not None:
+            self._known[key] = looks
         return value
 
     def _key(self, call: TorchCall, args: Any, kwargs: Any) -> Any:

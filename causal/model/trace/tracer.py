@@ -119,8 +119,7 @@ class Tracer(Mode):
         how = signs.sees(info, call.operands())
         if how and any(signs.is_open(self.shadows, o.value) for o in call.operands()):
             self.ledger.unseen(f"{call.name}, which {how} the sign of a zero")
-        unsure = not self.shadows.has_values and not all(o.shadow.is_fixed for o in call.operands())
-        if unsure and (self.exits.suppressing or caught(REFUSED)):
+        if self.kernels.may_refuse(call) and (self.exits.suppressing or caught(REFUSED)):
             self.ledger.need(f"{call.name}, whose failure the program would catch")
         loose = [o for o in call.operands() if not self.frames.is_within(call, o)]
         if may_fail(info.facts, loose) and (self.exits.suppressing or caught()):
