@@ -221,7 +221,8 @@ class Search:
 
     def _moved(self, y: np.ndarray, after: np.ndarray, rows: np.ndarray) -> float | None:
         """The largest change over the rows, ignoring entries that are not finite in either run; None for no change."""
-        a, b = y[rows], after[rows]
+        those = _span(rows)
+        a, b = y[those], after[those]
         if np.array_equal(a, b):
             return None
         return float(_distance(a, b).max()) or None
@@ -315,6 +316,13 @@ class Search:
             program=self.program.about([of.path]),
             library=self.program.libraries[0],
         )
+
+
+def _span(rows: np.ndarray) -> slice | np.ndarray:
+    """Rows that follow each other as a slice, which copies nothing."""
+    if rows.size and (np.diff(rows) == 1).all():
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
 
 
 def _largest(y: np.ndarray) -> float:

@@ -112,24 +112,36 @@ class Watcher(Mode):
 
 def _is_unbounded(t: torch.Tensor, given: Any = ()) -> bool:
     """Whether a tensor holds +∞ or NaN, or −∞ that was in nothing `given` to what made it (a mask's was)."""
-    least, most = _ends(t)
-    if most < math.inf and least > -math.inf:
+    numbers = _floats(t)
+    if numbers is None or math.isfinite(float(numbers.sum())):
         return False
+    least, most = _ends(numbers)
+    if -math.inf < least <= most < math.inf:
+        return False  # only their sum is out of range
     if not most < math.inf or math.isnan(least):
         return True
     kept = (v for _, v in leaves(given) if v is not t)
-    return not any(_ends(v)[0] == -math.inf if isinstance(v, torch.Tensor) else v == -math.inf for v in kept)
+    return not any(_least(v) == -math.inf if isinstance(v, torch.Tensor) else v == -math.inf for v in kept)
 
 
-def _ends(t: torch.Tensor) -> tuple[float, float]:
-    """The least and the largest number of a plain tensor of floats, 0 of any other."""
+def _least(t: torch.Tensor) -> float:
+    numbers = _floats(t)
+    return 0.0 if numbers is None else _ends(numbers)[0]
+
+
+def _ends(numbers: torch.Tensor) -> tuple[float, float]:
+    least, most = torch.aminmax(numbers)
+    return float(least), float(most)
+
+
+def _floats(t: torch.Tensor) -> torch.Tensor | None:
+    """The numbers of a plain tensor of floats; None where there are none."""
     if t.layout is not torch.strided or t.is_nested or t.is_quantized or t.is_meta or not t.numel():
-        return 0.0, 0.0
+        return None
     numbers = torch.view_as_real(t.detach().resolve_conj()) if t.is_complex() else t.detach()
     if not numbers.is_floating_point():
-        return 0.0, 0.0
-    least, most = torch.aminmax(numbers if numbers.itemsize > 1 else numbers.float())
-    return float(least), float(most)
+        return None
+    return numbers if numbers.itemsize > 1 else numbers.float()
 
 
 def _is_view(func: Any) -> bool:
