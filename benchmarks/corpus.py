@@ -34,7 +34,7 @@ def install() -> None:
     subprocess.run([*pip, "--no-deps", "-r", str(HERE / "requirements-models.txt")], check=True)
 
 
-def judge(name: str) -> dict[str, Any]:
+def judge(name: str, replay: str = "auto") -> dict[str, Any]:
     """One case, checked: plain data."""
     import torch
     from cases.models import load
@@ -47,7 +47,7 @@ def judge(name: str) -> dict[str, Any]:
         case.run(case.x.clone())
         forward = time.perf_counter() - started
     started = time.perf_counter()
-    verdict = case.check()
+    verdict = case.check(replay)
     seconds = time.perf_counter() - started
     blame = verdict.details["blame"]
     return {
@@ -74,21 +74,21 @@ def wrong(row: dict[str, Any]) -> bool:
     return row["ours"] == "REFUTED"
 
 
-def _child(name: str, pipe: Any) -> None:
+def _child(name: str, replay: str, pipe: Any) -> None:
     warnings.filterwarnings("ignore")
     try:
-        pipe.send(judge(name))
+        pipe.send(judge(name, replay))
     except Exception as error:
         pipe.send(
             {"ours": "ERROR", "error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()[-2000:]}
         )
 
 
-def isolated(name: str, timeout: float = TIMEOUT) -> dict[str, Any]:
+def isolated(name: str, timeout: float = TIMEOUT, replay: str = "auto") -> dict[str, Any]:
     """`judge` in a process of its own."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(name, theirs))
+    process = context.Process(target=_child, args=(name, replay, theirs))
     started = time.perf_counter()
     process.start()
     theirs.close()
@@ -109,6 +109,7 @@ def main() -> int:
     parser.add_argument("--install", action="store_true", help="install the pinned packages first")
     parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds per case")
     parser.add_argument("--truth", choices=["causal", "leaks", "rounding"], help="only rows of this truth")
+    parser.add_argument("--replay", choices=["auto", "never"], default="auto", help="never: run no model")
     parser.add_argument("--json", type=Path, help="write every row here, too")
     options = parser.parse_args()
     if options.install:
@@ -123,7 +124,7 @@ def main() -> int:
             continue
         if options.truth and known["truth"] != options.truth:
             continue
-        row = {"case": name, "truth": known["truth"], **isolated(name, options.timeout)}
+        row = {"case": name, "truth": known["truth"], **isolated(name, options.timeout, options.replay)}
         table.append(row)
         flag = "  ← WRONG" if wrong(row) else ""
         forward = f"{row['forward']:8.3f}" if "forward" in row else " " * 8

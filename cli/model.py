@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from . import Format, FormatOption, ReportOption, accepted, app, judge
 from .modules import called, load, prints_aside
-from .usage import PICTURES, comma_separated, in_options, number, page_file, picture, shown, whole, whole_list
+from .usage import PICTURES, choice, comma_separated, in_options, number, page_file, picture, shown, whole, whole_list
 
 OPTIONS = {
     "lengths": "--n",
@@ -25,10 +26,18 @@ OPTIONS = {
     "vocabulary": "--vocabulary",
     "tries": "--tries",
     "budget": "--budget",
+    "replay": "--replay",
     "configuration": "--config",
     "model_class": "CLASS",
 }
 """What the parameters of `check_model` are called here."""
+
+
+class Replay(StrEnum):
+    """Whether a proof is compared with a run of the model."""
+
+    auto = "auto"
+    never = "never"
 
 
 @app.command("model")
@@ -80,6 +89,12 @@ def model_command(
         float | None,
         typer.Option(parser=number, metavar="SECONDS", help="Search no longer than this; the verdict says so."),
     ] = None,
+    replay: Annotated[
+        Replay,
+        typer.Option(
+            parser=choice(Replay), metavar="auto|never", help="never: prove, and run the model on no numbers at all."
+        ),
+    ] = Replay.auto,
     save: Annotated[Path | None, typer.Option(help="Write the picture here: .png, .svg, .pdf or .html.")] = None,
     output: FormatOption = Format.text,
     page: ReportOption = None,
@@ -117,6 +132,7 @@ def model_command(
                 parameters="stored" if stored else None,
                 tries=tries,
                 budget=budget,
+                replay="never" if replay is Replay.never else "auto",
             )
     if save is not None:
         from ..causal.model.picture import save as write

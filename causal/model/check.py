@@ -67,9 +67,10 @@ def check_model(
     your own. A search for a leak takes at most `tries` forwards (1000), and ends after `budget` seconds where you name
     some; the verdict says so.
 
-    A proof is compared with runs of the model itself (`replay="auto"`), or rests on the abstract run alone
-    (`replay="never"`), which then computes no values, as far as the program asks for none: a fraction of a forward. A
-    model on the meta device has none, and is proved in that way, too; the verdict says so.
+    The abstract run computes no values but constants, as far as the program asks for none: a fraction of a forward. It
+    is made again with values where the program does, or where a run of the model shows a number that is not finite; the
+    verdict says which it was. A proof is compared with the model itself (`replay="auto"`), or rests on the abstract run
+    alone (`replay="never"`). A model on the meta device is proved in that way, too.
 
     Returns a `Verdict` (subject "model"): `PROVED`, `PROVED_IF` with conditions (finite masks, zeros among the
     parameters, values of the other inputs), `REFUTED` with a `ModelWitness` and the operation where the future enters,

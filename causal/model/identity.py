@@ -39,6 +39,7 @@ class Digest:
         return [0 if t.is_inference() else t._version for t in self.tensors]
 
     def __call__(self) -> str:
+        """The hash in hexadecimal digits."""
         import torch
 
         if self._written() != self.written:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -154,3 +155,12 @@ def test_many_starved_queries_are_short():
     assert many.runs == ((0, 10**6),)
     assert repr(many) == "Runs(((0, 1000000),))"
     assert many == range(10**6)
+
+
+def test_a_hash_is_computed_when_it_is_asked_for_and_once():
+    asked = []
+    verdict = Verdict("model", "it", Status.PROVED, input_hash=lambda: asked.append(1) or "abc")
+    assert not asked
+    assert verdict.input_hash == verdict.input_hash == "abc"
+    assert asked == [1]
+    assert pickle.loads(pickle.dumps(Verdict("model", "it", Status.PROVED, input_hash=lambda: "abc"))) == verdict

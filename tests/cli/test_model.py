@@ -119,6 +119,18 @@ def test_limits_of_a_search_are_said_and_told_by_their_options(attnproof):
     assert "--budget 0" in err, err
 
 
+def test_a_model_is_run_on_no_numbers_where_that_is_asked(attnproof):
+    code, out, _ = attnproof("model", "my_models:good", "--replay", "never")
+    assert code == 0
+    assert "the model itself was not run" in " ".join(out.split())
+    code, out, _ = attnproof("model", "my_models:leaking", "--replay", "never")
+    assert code == 3
+    assert "no leak was looked for" in " ".join(out.split())
+    code, _, err = attnproof("model", "my_models:good", "--replay", "often")
+    assert code == 2
+    assert "'often' is unknown; use auto or never" in err, err
+
+
 def test_json_modes_lengths_and_boundary(attnproof):
     code, out, _ = attnproof("model", "my_models:by_length", "--n", "4,6", "--mode", "eval,train", "--format", "json")
     data = json.loads(out)

@@ -92,7 +92,7 @@ class Case:
     def truth(self) -> str:
         return self.row["truth"]
 
-    def check(self) -> Verdict:
+    def check(self, replay: str = "auto") -> Verdict:
         """`check_model` in the mode of the case."""
         return ap.check_model(
             self.run,
@@ -102,6 +102,7 @@ class Case:
             boundary=ap.Boundary.prefix(self.x.shape[1], queries=self.queries),
             modes=("train" if self.model.training else "eval",),
             vocabulary=self.tokens,
+            replay=replay,
         )
 
 

@@ -112,12 +112,55 @@ def test_a_rule_that_is_wrong_for_other_parameters_is_contradicted():
     )
 
 
-def test_six_forwards_beside_a_proof_with_values_four_of_them_with_the_parameters_given():
+def test_one_run_beside_a_proof_without_values_and_more_beside_one_with():
     layer = nn.Linear(4, 4)
     verdict = ap.check_model(lambda x: layer(x).cumsum(1), torch.randn(1, 8, 4))
+    assert any("a run of the model itself agrees with it" in e.detail for e in verdict.evidence), verdict.evidence
+    assert verdict.details["runs"][0]["forwards"] == 2
+    with_values = with_autocast(lambda x: layer(x).cumsum(1).float())
+    verdict = ap.check_model(with_values, torch.randn(1, 8, 4))
     assert any("6 runs of the model itself" in e.detail for e in verdict.evidence), verdict.evidence
-    verdict = ap.check_model(lambda x: x.cumsum(1), torch.randn(1, 8, 4))
+    verdict = ap.check_model(with_autocast(lambda x: x.cumsum(1)), torch.randn(1, 8, 4))
     assert any("4 runs of the model itself" in e.detail for e in verdict.evidence), verdict.evidence
+
+
+def with_autocast(model):
+    """The model, in a context that needs values."""
+
+    def wrapped(x):
+        with torch.autocast("cpu"):
+            return model(x)
+
+    return wrapped
+
+
+def test_a_proof_without_values_is_denied_by_the_run_beside_it():
+    def model(x):  # told what no program should ask: that it is run without data
+        return x.cumsum(1) if "Meta" in str(torch._C._dispatch_keys(x)) else x.flip(1)
+
+    verdict = ap.check_model(model, torch.randn(1, 8, 4))
+    assert verdict.status.name == "REFUTED"
+    assert verdict.witness.replay()
+    assert any("claims otherwise" in r for r in verdict.reasons), verdict.reasons
+
+
+@pytest.mark.parametrize("factor", [torch.inf, torch.nan, 1e30])
+def test_a_number_that_is_not_finite_asks_for_the_run_with_values(factor):
+    def model(x):  # an exact 0 kills what lies ahead, as long as that is finite
+        ahead = (x.abs() + 1) * factor * 1e30
+        return x.cumsum(1) + torch.zeros(8, 8) @ ahead
+
+    verdict = ap.check_model(model, torch.randn(1, 8, 4))
+    assert verdict.status.name == "UNDECIDED", verdict
+    assert any("meets a number that is not finite" in r for r in verdict.reasons), verdict.reasons
+    assert ap.check_model(model, torch.randn(1, 8, 4), replay="never").status.name == "PROVED"
+
+
+def test_a_mask_of_minus_infinity_asks_for_no_values():
+    mask = torch.full((8, 8), -torch.inf).triu(1)
+    verdict = ap.check_model(lambda x: (x @ x.mT + mask).softmax(-1) @ x, torch.randn(1, 8, 4))
+    assert verdict.status.name == "PROVED"
+    assert any("without values" in e.detail for e in verdict.evidence), verdict.evidence
 
 
 def test_no_run_beside_a_proof_where_none_is_wanted_and_none_computes_values():

@@ -64,3 +64,17 @@ def test_compiled_and_exported_models():
     assert status(torch.compile(Shifting()), x()) == "PROVED"
     assert status(torch.compile(lambda x: x.flip(1) * 2), x()) == "REFUTED"
     assert status(torch.export.export(Shifting(), (x(),)).module(), x()) == "PROVED"
+
+
+def test_the_hash_of_a_verdict_is_of_what_was_checked_or_there_is_none():
+    layer = nn.Linear(4, 4)
+
+    def check():
+        return ap.check_model(layer, torch.ones(1, 8, 4), sequence_axis=1)
+
+    first, again, later = check(), check(), check()
+    assert first.input_hash == again.input_hash != ""
+    with torch.no_grad():
+        layer.weight.add_(1)
+    assert later.input_hash == ""
+    assert check().input_hash not in ("", first.input_hash)
