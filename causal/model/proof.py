@@ -15,6 +15,7 @@ import numpy as np
 from ..verdict import Condition
 from .raised import phrase
 from .reach import Reach, Spans, reach
+from .trace.ledger import TWO_MASKS
 
 if TYPE_CHECKING:
     from .question import Question
@@ -154,6 +155,8 @@ def _better_with(question: Question, found: Attempt) -> str:
     trace = found.trace
     if trace.with_values or not question.program.has_values:
         return ""
+    if found.closed and found.masks and TWO_MASKS in trace.wanted:
+        return TWO_MASKS
     if trace.wanted and not found.closed:
         return ", ".join(trace.wanted)
     return question.seen.unbounded if found.closed else ""

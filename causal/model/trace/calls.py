@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from .domain import BIG, BIG_MASK, FIXED, NEGINF, Array, Shadow, align, compress
-from .ledger import CERTAIN, NOISE, WEAK
+from .ledger import CERTAIN, NOISE, TWO_MASKS, WEAK
 from .pytree import tensors_of
 from .shadows import Shadows, geometry_of, look, shape_of, unknown
 
@@ -271,6 +271,10 @@ class TorchCall:
             where = torch.from_numpy(np.array(operand.shadow.kind < FIXED)).to(value.device)
             if bool((~value.isfinite() & where).any()):
                 self.ledger.broken(self.name)
+
+    def masked_twice(self) -> None:
+        """Two finite masks were added, which a run with values may find to be −∞."""
+        self.ledger.want(TWO_MASKS)
 
     def nonzero_denominator(self) -> None:
         """An exact 0 is divided by a value that is taken not to be 0; records the condition."""

@@ -53,6 +53,18 @@ def warmed() -> None:
     torch.where(x.triu() > 0, x.softmax(-1), 0.0)
 
 
+def grouped_product(
+    a: torch.Tensor, b: torch.Tensor, offs: Any = None, bias: Any = None, out_dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    """What `aten._grouped_mm` returns, whose shape function wants bfloat16: rows begin at multiples of 16 bytes."""
+    dtype = out_dtype or a.dtype
+    groups = (b.shape[0],) if b.dim() == a.dim() == 3 else (offs.shape[0],) if b.dim() == a.dim() else ()
+    shape = (*groups, a.shape[-2], b.shape[-1])
+    step = 16 // dtype.itemsize
+    row = -(-shape[-1] // step) * step
+    return torch.empty_strided(shape, (shape[-2] * row, row, 1)[-len(shape) :], dtype=dtype, device=META)
+
+
 class Look(NamedTuple):
     """All that a tensor without data shows."""
 
@@ -333,6 +345,8 @@ class Shapes(Kernels):
             self.ledger.need(f"{call.name}, a kernel without a shape function")
         given = [o.value for o in call.operands()]
         if sum(t.untyped_storage().nbytes() for t in given) > MOST:
+            if call.name == "aten._grouped_mm":
+                return grouped_product(*call.args, **call.kwargs)
             self.ledger.need(f"{call.name}, a kernel without a shape function for tensors of this size")
         zeros = {}
         for t in given:

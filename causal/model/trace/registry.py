@@ -39,9 +39,9 @@ class Facts:
       shaped_by_masks: the same of an argument of which only truth values do, and whole numbers do not.
       overlaps: whether, written in place, it is right even where another operand shares the target's memory.
       silent: whether it gives no result that could have a shadow.
-      layout: how its results lie in memory: row by row whatever its operands do ("rows"), as its shape function says
-        ("kept"), or as its kernel likes ("own"). By default that function is right where all operands lie row by row:
-        measured over PyTorch's own samples of all operations.
+      layout: how its results lie in memory: as their shapes alone say, mostly row by row ("rows"), as its shape
+        function says ("kept"), or as its kernel likes ("own"). By default that function is right where all operands
+        lie row by row: measured over PyTorch's own samples of all operations.
     """
 
     fails: Literal["never", "whole numbers", "any"] = "any"

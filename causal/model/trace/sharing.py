@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ASKED = {
     "assign", "finite_mask", "masked_alike", "masked_below", "must_be_finite", "noise", "nonzero_denominator",
-    "starved", "values_used", "zeros_used",
+    "masked_twice", "starved", "values_used", "zeros_used",
 }  # fmt: skip
 KEPT = 1 << 29  # bytes of large arrays that are kept for calls to come; beyond, all is forgotten
 PLAIN = {bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format, type(None)}

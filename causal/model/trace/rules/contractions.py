@@ -46,7 +46,7 @@ def add_product(call: Any) -> Shadow:
     return coarsen(result) if call.name == "aten._addmm_activation" else result
 
 
-@rule("aten._grouped_mm", fails="never", sees_sign=False)
+@rule("aten._grouped_mm", fails="never", sees_sign=False, layout="rows")
 def grouped(call: Any) -> Shadow:
     """Rows of one matrix times the matrices of their groups; other layouts join everything."""
     operands, shape = call.operands(), tuple(call.value.shape)

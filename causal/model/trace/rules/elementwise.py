@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..domain import VARIES, join_all, uniform
+from ..domain import BIG, VARIES, join_all, uniform
 from ..registry import names, rule
 from ..transfer import elementwise as transfer
 from ..transfer.elementwise import known
@@ -149,7 +149,11 @@ def add(call: Any) -> Shadow:
     if alpha == 0 or isinstance(alpha, complex):
         return transfer.pointwise(shape, (known(call, a), known(call, b)))
     if call.name == "aten.add" and alpha > 0:
-        return transfer.total(known(call, a), known(call, b), shape, real and alpha >= 1)
+        x, y = known(call, a), known(call, b)
+        computed = not call.value.is_meta or (x.is_fixed and y.is_fixed)
+        if not computed and (x.kind == BIG).any() and (y.kind == BIG).any():
+            call.masked_twice()
+        return transfer.total(x, y, shape, real and alpha >= 1, computed)
     return transfer.difference(call, a, b, shape, -alpha if call.name == "aten.add" else alpha, real)
 
 

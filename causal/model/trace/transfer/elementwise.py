@@ -125,10 +125,11 @@ def exponential(run: Context, x: Shadow) -> Shadow:
     return assemble(x.shape, x.lo, x.hi, kind)
 
 
-def total(x: Shadow, y: Shadow, shape: tuple[int, ...], real: bool) -> Shadow:
+def total(x: Shadow, y: Shadow, shape: tuple[int, ...], real: bool, computed: bool = True) -> Shadow:
     """x + y: −∞ + x = −∞, a score plus a large negative constant is masked, and a sum of numbers above 0 is above 0.
 
-    `real`: floating numbers, for which −∞ absorbs and a large negative constant masks.
+    `real`: floating numbers, for which −∞ absorbs and a large negative constant masks. Where sums of constants are not
+    `computed`, that of two such is as low as a masked score.
     """
     axes = len(shape)
     lo, hi = join_intervals([x, y], axes)
@@ -141,6 +142,8 @@ def total(x: Shadow, y: Shadow, shape: tuple[int, ...], real: bool) -> Shadow:
         loose = (p < FIXED) | (q < FIXED)
         kind = np.where(low & loose, np.uint8(MASKED), kind)
         kind = np.where(((p == NEGINF) | (q == NEGINF)) & loose, np.uint8(NEGINF), kind)
+        if not computed:
+            kind = np.where((p == BIG) & (q == BIG), np.uint8(MASKED), kind)
     return assemble(shape, lo, hi, kind)
 
 
