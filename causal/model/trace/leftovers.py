@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..reachable import reachable
-from .pytree import mapped
+from ..restore import attributes
+from .pytree import node_of
 from .twins import blank, laid
 
 if TYPE_CHECKING:
@@ -32,17 +33,33 @@ def apart(result: Any) -> Any:
     """The same structure with tensors that look the same and share no memory with what the run made; None for tensors
     that have no likeness.
     """
-
-    def image(value: Any) -> Any:
-        if issubclass(type(value), torch.Tensor):
-            return torch.empty_like(value, device="meta")
-        hides = hasattr(type(value), "__next__") or any(issubclass(type(v), torch.Tensor) for v in reachable(value))
-        return Hidden() if hides else value
-
     try:
-        return mapped(image, result)
-    except (TypeError, RuntimeError, NotImplementedError):
+        return _apart(result, 0)
+    except (TypeError, RuntimeError, NotImplementedError, AttributeError):
         return None
+
+
+def _apart(value: Any, depth: int) -> Any:
+    node = node_of(value, depth)
+    if node is not None:
+        new = node.rebuilt([_apart(child, depth + 1) for child in node.children])
+    elif issubclass(type(value), torch.Tensor):
+        new = torch.empty_like(value, device="meta")
+    else:
+        return Hidden() if _hides(value) else value
+    hung = {name: v for name, v in (attributes(value) or {}).items() if _hides(v)}
+    if new is value:
+        return Hidden() if hung else value
+    kept = attributes(new)
+    for name, v in hung.items():  # what is built anew may have taken them along as they are
+        if name not in kept or kept[name] is v:
+            kept[name] = _apart(v, depth + 1)
+    return new
+
+
+def _hides(value: Any) -> bool:
+    """Whether an object leads to tensors."""
+    return hasattr(type(value), "__next__") or any(issubclass(type(v), torch.Tensor) for v in reachable(value))
 
 
 def numbered(left: Iterable[tuple[Any, Memory]]) -> str:
