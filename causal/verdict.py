@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from . import report
 from .boundary import Boundary
+from .late_text import HasLateTexts, LateText
 from .spans import Runs, spans_of
 
 SCHEMA_VERSION = 1
@@ -181,30 +182,15 @@ class Column:
     score: float | None = None  # share of settled values that were rewritten
 
 
-class WhenAsked:
-    """A text of a verdict that may take long: it is given as it is, or as the function that makes it."""
-
-    def __get__(self, verdict: Verdict | None, owner: type | None = None) -> str:
-        if verdict is None:
-            return ""  # what it is where nothing was given
-        if callable(found := vars(verdict)["input_hash"]):
-            found = vars(verdict)["input_hash"] = found()
-        return str(found)
-
-    def __set__(self, verdict: Verdict, given: str | Callable[[], str]) -> None:
-        vars(verdict)["input_hash"] = given
-
-
 @dataclass(frozen=True, repr=False)
-class Verdict:
+class Verdict(HasLateTexts):
     """The result of a check. `bool(verdict)` is true only for `PROVED`.
 
     Attributes: `subject` ("projection", "family", "model" or "pipeline"); `about`, a phrase that says of what;
     `status`; `claims`, the ids of the theorems used; `evidence`; `assumptions` and `conditions`; `witness` when
     refuted; `reasons` when undecided, and remarks otherwise; `leak_bound`; `starved`, the queries that see nothing;
     `boundary`; `columns` for pipelines; `details`, plain data that only this kind of subject has; `suppressed`, the
-    reason given for accepting the verdict all the same; `versions`; `input_hash`, which for a model is computed when it
-    is first asked for, and empty where the parameters or the inputs have been written since.
+    reason given for accepting the verdict all the same; `versions`; `input_hash` ("" where it was written to since).
 
     >>> v = Verdict("projection", "2 slots over 3 positions", Status.PROVED, claims=("T10",), starved=(0,))
     >>> bool(v), v.headline()
@@ -230,13 +216,10 @@ class Verdict:
     details: Mapping[str, Any] = field(default_factory=dict)
     suppressed: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
-    input_hash: WhenAsked = WhenAsked()
+    input_hash: LateText = LateText()  # noqa: RUF009  (a descriptor)
 
     def __bool__(self) -> bool:
         return self.status is Status.PROVED
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "input_hash": self.input_hash}
 
     def with_evidence(self, *more: Evidence) -> Verdict:
         """The same verdict with further evidence."""

@@ -78,7 +78,7 @@ def _look(tensor: torch.Tensor) -> Any:
     """The look of a tensor; the tensor itself, where there is more to it."""
     if tensor.is_conj() or tensor.is_neg() or torch._is_zerotensor(tensor):
         return tensor
-    return Look(tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.storage_offset())
+    return Look(tuple(tensor.shape), tensor.stride(), tensor.dtype, int(tensor.storage_offset()))
 
 
 def _fresh_looks(value: Any, given: Any) -> Any:
