@@ -270,6 +270,17 @@ def isolated(name: str, timeout: float) -> dict[str, Any]:
     return found
 
 
+def imported() -> None:
+    """Import what every class needs, so that the processes forked from this one have it."""
+    import attnproof as ap
+    import torch
+    import transformers
+
+    torch.set_num_threads(1)
+    assert transformers.PreTrainedModel
+    ap.check_model(lambda x: x.cumsum(1), torch.randn(1, 3, 2))
+
+
 def classes() -> list[str]:
     """Every causal language model of the installed transformers."""
     import transformers
@@ -334,6 +345,7 @@ def main() -> int:
     import transformers
 
     transformers.logging.set_verbosity_error()
+    imported()
     table = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
     for name in classes():
         if name in table or (options.prefixes and not name.startswith(tuple(options.prefixes))):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .trace.policy import Policy
     from .trace.records import MaskCondition, Trace
 
+CANCELS = {"aten.cumsum", "aten.exp", "aten._fft_r2c", "aten._fft_c2c"}  # where none runs, nothing is known to cancel
 ZERO_NAMES = 8  # names of parameters that a condition lists
 
 
@@ -37,6 +38,11 @@ class Attempt:
     def closed(self) -> bool:
         """Whether it proves the boundary under its policy."""
         return self.reach.closed and self.trace.complete
+
+    @property
+    def cancelled(self) -> tuple[MaskCondition, ...]:
+        """The places where something must cancel."""
+        return tuple(c for c in self.trace.conditions if c.kind == "real-arithmetic")
 
     @property
     def masks(self) -> tuple[MaskCondition, ...]:
@@ -76,7 +82,7 @@ def _least(question: Question, first: Attempt) -> Proof:
     """The proof that assumes least, from the first attempt on."""
     best = first
     if not first.closed and first.trace.complete:
-        best = _closing(question, replace(first.policy, parameters="stored")) or first
+        best = _closing(question, replace(first.policy, parameters="stored")) or _cancelling(question, first) or first
     if not best.closed:
         return Proof(best)
     if best.masks:
@@ -85,6 +91,14 @@ def _least(question: Question, first: Attempt) -> Proof:
         return Proof(best)
     free = _closing(question, replace(best.policy, others="any"))
     return Proof(free or best, given=free is None)
+
+
+def _cancelling(question: Question, first: Attempt) -> Attempt | None:
+    """A proof in which something cancels, where there is something to cancel."""
+    if not CANCELS & set(first.trace.operations):
+        return None
+    real = replace(first.policy, real=True)
+    return _closing(question, real) or _closing(question, replace(real, parameters="stored"))
 
 
 def _repeats(question: Question, first: Attempt) -> bool:
@@ -175,7 +189,7 @@ def output_index(trace: Trace, path: str) -> int:
 
 def assumptions(question: Question, best: Attempt) -> tuple[str, ...]:
     """What the proof assumes, beside its conditions."""
-    said = [*best.trace.assumptions, *(c.text for c in best.trace.conditions if c.kind != "finite-mask")]
+    said = [*best.trace.assumptions, *(c.text for c in best.trace.conditions if c.kind == "nonzero-denominator")]
     if best.policy.parameters == "any":
         said.append("parameters may be any numbers; buffers and other constants are as they are")
     elif question.parameters == "stored":
@@ -209,14 +223,16 @@ def on_parameters(question: Question, best: Attempt) -> tuple[Condition, ...]:
 
 
 def on_masks(best: Attempt) -> tuple[Condition, ...]:
-    """One condition for each kind of finite mask, with the first of its places and their number."""
+    """One condition for each kind of finite mask, with the first of its places and their number; and the same of what
+    cancels.
+    """
     kinds: dict[str, list[MaskCondition]] = {}
-    for mask in best.masks:
+    for mask in (*best.cancelled, *best.masks):
         kinds.setdefault(mask.statement, []).append(mask)
     said = []
     for statement, masks in kinds.items():
         more = f" and {len(masks) - 1} other places" if len(masks) > 2 else " and another place" if masks[1:] else ""
-        untried = "" if best.trace.with_values else " (not tried on a run)"
+        untried = "" if best.trace.with_values or masks[0].kind == "real-arithmetic" else " (not tried on a run)"
         said.append(Condition(f"{masks[0].operation.place}{more}, {statement}{untried}"))
     return tuple(said)
 

@@ -65,6 +65,7 @@ def run(
     finite_masks: bool = True,
     rules: Sequence[Rule] = (),
     values: bool = True,
+    real: bool = False,
 ) -> Trace:
     """Run `model(*inputs, **keywords)` once, with dependency intervals beside every tensor. Nothing is trained or kept.
 
@@ -74,6 +75,7 @@ def run(
     floating inputs as arbitrary, "given" keeps them as constants. `finite_masks=False` gives large negative numbers
     no special meaning. `rules` come before the built-in ones. Inputs are copied first. Gradients are off while it
     runs. Without `values` none are computed, unless the program asks for one, and outputs are tensors without data.
+    `real` takes arithmetic for that of real numbers: what cancels is gone, under a condition.
 
     Raises ImportError when PyTorch is missing, TypeError or ValueError when the chosen input is no tensor or has no
     such axis, and whatever the model itself raises.
@@ -81,7 +83,9 @@ def run(
     from .frontend import traced
 
     subject = Subject(model, tuple(inputs), dict(keywords or {}), input_index, sequence_axis)
-    return traced(subject, Policy(parameters, others, finite_masks, tuple(rules), values), _put_back(subject), ranks)
+    return traced(
+        subject, Policy(parameters, others, finite_masks, tuple(rules), values, real), _put_back(subject), ranks
+    )
 
 
 def blame(

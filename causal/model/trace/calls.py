@@ -80,6 +80,7 @@ class TorchCall:
         self.name = info.name
         self.value: Any = None
         self.notes: Sequence[Any] = ()  # what `frames` knows of the results
+        self.form: Any = None  # what `cancelling` knows of the result
         self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
         self._operands: dict[int, TorchOperand] = {}
         self._flat: list[TorchOperand] | None = None

@@ -123,7 +123,7 @@ def run(
             stack.callback(_over, kernels.twins, left)
             stack.enter_context(answered(exits, ledger, kernels.home, files))
             stack.enter_context(Disguise(exits, kernels))
-        tracer = Tracer(ledger, shadows, exits, kernels, policy.rules, flow)
+        tracer = Tracer(ledger, shadows, exits, kernels, policy.rules, flow, policy.real)
         if numbering is not None:
             numbering.ledger, tracer.numbering = ledger, numbering
         stack.callback(tracer.sharing.forget)

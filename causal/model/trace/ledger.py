@@ -19,6 +19,11 @@ TWO_MASKS = "the sum of two finite masks, which may be −∞"
 WEAK = f"a mask above {CERTAIN:g}, which may be too weak"
 
 
+REAL = (
+    "arithmetic is that of real numbers (in floats, what cancels leaves a rounding error that may depend on anything)"
+)
+
+
 class Places(Protocol):
     """Knows where the operation at hand stands in the program."""
 
@@ -187,6 +192,12 @@ class Ledger:
         if name == "aten.exp":
             return f"every masked value is below −{margin:g} ({dtype})"
         return f"every masked value is so low that the result is exactly 0 ({dtype})"
+
+    def real_arithmetic(self, name: str) -> None:
+        """Something cancelled, which in floats leaves a rounding error."""
+        operation = self.operation(name)
+        text = f"{operation.place}, {REAL}"
+        self.conditions.setdefault(("real", text), MaskCondition("real-arithmetic", operation, text, statement=REAL))
 
     def nonzero_denominator(self, name: str) -> None:
         """An exact 0 is divided by a value that is taken not to be 0."""

@@ -107,6 +107,7 @@ class Memory:
     node: int = -1  # the operation that wrote it last, where a graph is kept
     views: dict[Geometry, Shadow] = field(default_factory=dict)
     notes: dict[Geometry, Any] = field(default_factory=dict)  # what `frames` knows of tensors since the last write
+    forms: dict[Geometry, Any] = field(default_factory=dict)  # what `cancelling` knows of them
     twin: Any = None  # real bytes beside a storage without data, right wherever the shadow says constant (`twins`)
     stale: bool = False  # something was written without its numbers
     older: bool = False  # it was there before the run
@@ -187,7 +188,7 @@ class Memory:
                 target = _window(array, geometry, several)
                 target[...] = new[..., None] if several > 1 else new
             self.dtype = self.dtype or geometry.dtype
-        self.views, self.notes, self.number = {geometry: shadow}, {}, UNSEEN
+        self.views, self.notes, self.forms, self.number = {geometry: shadow}, {}, {}, UNSEEN
 
     def _lay_flat(self, itemsize: int) -> None:
         """Make `flat` the truth, in units no larger than `itemsize` bytes."""

@@ -16,7 +16,8 @@ class Policy:
     `parameters="any"` treats the model's parameters as arbitrary numbers, "stored" as the constants they are;
     `others="any"` treats the floating inputs beside the varied one as arbitrary, "given" keeps them as constants.
     `finite_masks=False` gives large negative numbers no special meaning. `rules` come before the built-in ones. Without
-    `values` the run computes none, as far as the program asks for none. Raises ValueError for an unknown word.
+    `values` the run computes none, as far as the program asks for none. With `real`, arithmetic is that of real numbers,
+    so that what cancels is gone (`cancelling`). Raises ValueError for an unknown word.
     """
 
     parameters: Literal["any", "stored"] = "any"
@@ -24,6 +25,7 @@ class Policy:
     finite_masks: bool = True
     rules: tuple[Rule, ...] = ()
     values: bool = True
+    real: bool = False
 
     def __post_init__(self) -> None:
         for name, allowed in (("parameters", ("any", "stored")), ("others", ("given", "any"))):

@@ -11,6 +11,7 @@ import torch
 
 from . import signs
 from .calls import TorchCall, TorchOperand
+from .cancelling import Cancelling
 from .domain import FIXED, MASKED, VARIES, Shadow, join_all, uniform
 from .failures import REFUSED, caught, may_fail
 from .frames import Frames
@@ -47,12 +48,14 @@ class Tracer(Mode):
         kernels: Kernels,
         rules: Sequence[Rule] = (),
         flow: Graph | None = None,
+        real: bool = False,
     ) -> None:
         super().__init__()
         self.ledger, self.shadows, self.exits, self.rules, self.flow = ledger, shadows, exits, rules, flow
         self.kernels = kernels
         self._infos: dict[Any, Info] = {}
         self.sharing = Sharing()
+        self.forms = Cancelling(ledger) if real else None
         self.frames, self.layouts = Frames(ledger), Layouts(ledger, shadows)
         self.numbering: Numbering | None = None
 
@@ -157,7 +160,7 @@ class Tracer(Mode):
             self._keeps(call, tensor, shadow, numbers)
             self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
         self.layouts.made(call, outputs, numbers)
-        self.frames.keep(call, outputs)
+        self._keep(call, outputs)
         return call.value
 
     def _view(self, call: TorchCall) -> Any:
@@ -173,8 +176,8 @@ class Tracer(Mode):
         if not all(self.shadows.knows_view(t) for t in outputs):
             for tensor, shadow in zip(outputs, self._found(call), strict=True):
                 self.shadows.note_view(tensor, shadow)
-        self.frames.follow(call, outputs, [])
-        self.frames.keep(call, outputs)
+        self._noted(call, outputs, [])
+        self._keep(call, outputs)
         return call.value
 
     def _mutate(self, call: TorchCall) -> Any:
@@ -240,7 +243,7 @@ class Tracer(Mode):
         if target.dtype != inner.value.dtype:
             shadow = cast(shadow, inner.value.dtype, target.dtype)
         self.shadows.assign(target, shadow, sources, node, signed, numbers)
-        self.frames.keep(inner, [target])
+        self._keep(inner, [target])
         return target
 
     def _indices(self, operands: Sequence[TorchOperand]) -> None:
@@ -274,7 +277,18 @@ class Tracer(Mode):
                 return self._unknown(call, outputs)
         if call.info.rule is None or any(t.is_nested for t in [*outputs, *(o.value for o in call.operands())]):
             return self._unknown(call, outputs)
-        return self.frames.follow(call, outputs, self._found(call))
+        return self._noted(call, outputs, self._found(call))
+
+    def _noted(self, call: TorchCall, outputs: list[torch.Tensor], shadows: list[Shadow]) -> list[Shadow]:
+        """The shadows, sharper where more is known of the operands; what is known then is left in the call."""
+        shadows = self.frames.follow(call, outputs, shadows)
+        return shadows if self.forms is None else self.forms.follow(call, outputs, shadows)
+
+    def _keep(self, call: TorchCall, tensors: list[torch.Tensor]) -> None:
+        """What was noted of the call's results holds of these tensors."""
+        self.frames.keep(call, tensors)
+        if self.forms is not None:
+            self.forms.keep(call, tensors)
 
     def _found(self, call: TorchCall) -> list[Shadow]:
         """What the rule finds."""

@@ -33,13 +33,6 @@ PACKAGES = {
     "minGRU_pytorch": ("mingru",),
 }
 
-# Causal, but only by a cancellation or a counting argument that intervals cannot see: never refuted, seldom proved.
-BEYOND_INTERVALS = {
-    "cumsum_reversed_trick",
-    "fft_filter_pad",
-    "softmax_shift_max_global",
-}
-
 
 def check(name):
     with warnings.catch_warnings():
@@ -55,16 +48,14 @@ def judge(name):
         assert verdict.witness.replay()
         assert not verdict.boundary.allowed(verdict.witness.query, verdict.witness.position)
         assert verdict.details["blame"]["entry"]["operation"]
-    elif truth == "rounding" or name in BEYOND_INTERVALS:
+    elif truth == "rounding":
         assert verdict.status.name != "REFUTED", verdict
     else:
         assert verdict.status.name in ("PROVED", "PROVED_IF"), verdict
     return verdict
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.fallback) if n in BEYOND_INTERVALS else n for n in PLAIN]
-)
+@pytest.mark.parametrize("name", PLAIN)
 def test_plain_pytorch(name):
     judge(name)
 

@@ -1,6 +1,7 @@
 """Every built-in family of rules; importing this package registers them."""
 
 from . import attention as attention
+from . import cancelling as cancelling
 from . import contractions as contractions
 from . import convolution as convolution
 from . import creation as creation
