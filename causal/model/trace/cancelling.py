@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
-from .domain import Shadow
 from .registry import names
 from .shadows import geometry_of
 from .sharing import as_list
@@ -22,6 +21,7 @@ from .transfer.cancelling import LONGEST, Mixed, Origin, Parted, Spectrum
 
 if TYPE_CHECKING:
     from .calls import TorchCall, TorchOperand
+    from .domain import Shadow
     from .ledger import Ledger
 
 

@@ -16,8 +16,8 @@ class Policy:
     `parameters="any"` treats the model's parameters as arbitrary numbers, "stored" as the constants they are;
     `others="any"` treats the floating inputs beside the varied one as arbitrary, "given" keeps them as constants.
     `finite_masks=False` gives large negative numbers no special meaning. `rules` come before the built-in ones. Without
-    `values` the run computes none, as far as the program asks for none. With `real`, arithmetic is that of real numbers,
-    so that what cancels is gone (`cancelling`). Raises ValueError for an unknown word.
+    `values` the run computes none, as far as the program asks for none. With `real`, arithmetic is that of real
+    numbers, so that what cancels is gone (`cancelling`). Raises ValueError for an unknown word.
     """
 
     parameters: Literal["any", "stored"] = "any"

@@ -174,7 +174,7 @@ def multiplied(seen: Seen) -> Form:
         parted = _combined(seen, (a, seen.parted(a, False)), (b, seen.parted(b, False)), sign, log=False)
         return Form(parted=parted, spectrum=None if by else _convolved(seen, a, b))
     x, number = (a, b) if hasattr(a, "memory") else (b, a)
-    if not isinstance(number, (int, float)) or not math.isfinite(number) or number == 0 or x is b and by:
+    if not isinstance(number, (int, float)) or not math.isfinite(number) or number == 0 or (x is b and by):
         return NOTHING
     form, factor = seen.form(x), Fraction(number)
     mixed, parted = form.mixed, form.parted
@@ -290,9 +290,9 @@ def moved(seen: Seen) -> Form:
     """The same elements at other places."""
     x = _first(seen)
     form = seen.form(x)
-    if form.mixed is None and form.parted is None and form.spectrum is None:
-        if seen.call.name not in ("aten.flip", "aten.roll"):
-            return NOTHING
+    plain = form.mixed is None and form.parted is None and form.spectrum is None
+    if plain and seen.call.name not in ("aten.flip", "aten.roll"):
+        return NOTHING
     if x.value.is_complex() != (form.spectrum is not None) or not (x.value.is_floating_point() or form.spectrum):
         return NOTHING
     to, picks = _move(seen, x)
