@@ -65,8 +65,8 @@ class MaskCondition:
     It holds in general when, in
     every row, the largest visible score exceeds every masked score by more than `margin` (in `dtype`).
     `constant`: the mask's number where it is known; `kind`: "finite-mask", "real-arithmetic" for what cancels in real
-    numbers, or "nonzero-denominator" for a division of an exact 0 by a value that is assumed not to be 0. `statement` is
-    the text without the place.
+    numbers, or "nonzero-denominator" for a division of an exact 0 by a value that is assumed not to be 0. `statement`
+    is the text without the place.
     """
 
     kind: str
