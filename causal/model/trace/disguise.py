@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .escapes import called
 from .failures import REFUSED, caught
 from .kinds import original
 from .shadows import PLAIN_TYPES
@@ -76,7 +77,7 @@ class Disguise(TorchFunctionMode):
         if any(isinstance(v, torch.device) and v.type == "meta" for v in (*args, *kwargs.values())):
             self.ledger.need("a tensor on the meta device")
         args, kwargs, back = self._of_one_device(func, args, kwargs)
-        special = self._methods.get(getattr(func, "__name__", ""))
+        special = self._methods.get(called(func))
         try:
             if special is not None:
                 self._called = func
@@ -234,6 +235,7 @@ class Disguise(TorchFunctionMode):
         heads = query.dim() == 4 == key.dim() and square and key.shape[1] and query.shape[1] % key.shape[1] == 0
         if (
             plain
+            and not self.exits.chose_kernels
             and heads
             and (query.shape[1] == key.shape[1] or given.get("enable_gqa"))
             and query.is_meta

@@ -11,6 +11,7 @@ import _thread
 import contextlib
 import ctypes
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +31,7 @@ from ..age import young
 from . import composed
 from .domain import VARIES, uniform
 from .layouts import ASKS, Layouts
+from .pytree import leaves
 from .shadows import PLAIN_TYPES
 from .tracer import Tracer
 
@@ -56,7 +58,13 @@ STORAGE = [
 ]
 # Constructors that take numbers out of 0-d tensors in a list, and index lists, without dispatching a read.
 FROM_LISTS = {"tensor", "as_tensor", "asarray", "new_tensor", "new", "sparse_coo_tensor", "__getitem__", "__setitem__"}
+GETTERS = (torch.Tensor._base.__get__,)  # attributes that tell how a tensor lies
 NUMBERS = {"__float__", "__int__", "__index__", "__bool__", "__complex__"}
+
+
+def called(function: Any) -> str:
+    """The name of a function of PyTorch, or of an operation without its overload."""
+    return str(getattr(function, "__name__", "")).partition(".")[0]
 
 
 class Constructors(TorchFunctionMode):
@@ -71,13 +79,10 @@ class Constructors(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         """Report, then call."""
-        name = getattr(func, "__name__", "")
-        if name == "scaled_dot_product_attention" and _plainly_causal(*args, **(kwargs or {})):
-            with torch.nn.attention.sdpa_kernel(FUSED):
-                return func(*args, **(kwargs or {}))
+        name = called(func)
         if name == "scaled_dot_product_attention":
             return self._attention(func, args, kwargs or {})
-        if name in ASKS and not self.exits.is_busy:
+        if (name in ASKS or func in GETTERS) and not self.exits.is_busy:
             with self.exits.stepping_aside():
                 self.layouts.used(args[:1], f"Tensor.{name}() of")
         if name == "one_hot" and _classes(*args, **(kwargs or {})) > 0:
@@ -98,11 +103,27 @@ class Constructors(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
     def _attention(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """By its math path, which lays the result out in another way than fused kernels do."""
+        """By its math path, which lays the result out in another way than fused kernels do; or by one of these."""
+        if _plainly_causal(*args, **kwargs) and not self.exits.chose_kernels:
+            with _any_kernel(self.exits):
+                return func(*args, **kwargs)
         result = func(*args, **kwargs)
         with self.exits.stepping_aside():
             self.layouts.loosen([result])
         return result
+
+
+@contextmanager
+def _any_kernel(exits: Exits) -> Iterator[None]:
+    """While it is open, attention may take any kernel."""
+    choice = torch.nn.attention.sdpa_kernel(FUSED)
+    with exits.busy():  # the choice is no doing of the program's
+        choice.__enter__()
+    try:
+        yield
+    finally:
+        with exits.busy():
+            choice.__exit__(None, None, None)
 
 
 def _classes(tensor: Any = None, num_classes: int = -1, **_: Any) -> int:
@@ -130,9 +151,11 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
     patches: list[tuple[Any, str, Any]] = []
     doors: dict[int, Any] = {}
 
-    def watch(owner: Any, name: str, report: Callable[..., Any], inside: bool = False) -> None:
+    def watch(
+        owner: Any, name: str, report: Callable[..., Any], inside: bool = False, after: Callable[..., Any] | None = None
+    ) -> None:
         """Before the call, `report` is given its arguments, and may give another for the first of them; `inside`: what
-        the call does is PyTorch's own.
+        the call does is PyTorch's own; `after` is given the first of them and what the call returned.
         """
         original = getattr(owner, name, None)
         if original is None:  # not in this release of PyTorch
@@ -142,7 +165,10 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
             instead = report(*args)
             args = args if instead is None else (instead, *args[1:])
             with exits.busy() if inside else nullcontext():
-                return original(*args, **kwargs)
+                result = original(*args, **kwargs)
+            if after is not None:
+                after(args[0], result)
+            return result
 
         patches.append((owner, name, through))
         doors[id(original)] = through
@@ -159,8 +185,21 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
         return opened
 
     def text(function: Any, *_: Any) -> None:
-        if any(f"aten::{word}(" in str(function.inlined_graph) for word in TEXT):
+        graph = str(function.inlined_graph)
+        if any(f"aten::{word}(" in graph for word in TEXT):
             exits.out_of_sight("the text of a value in TorchScript")
+        if ATTENTION in graph and re.search(RESTS_ON_LAYOUT, graph):
+            exits.out_of_sight("attention in TorchScript, whose result may lie otherwise")
+
+    def after_script(function: Any, result: Any) -> None:
+        if ATTENTION in str(function.inlined_graph):
+            with exits.stepping_aside():
+                Layouts(exits.ledger, exits.shadows).loosen(
+                    [t for _, t in leaves(result) if isinstance(t, torch.Tensor)]
+                )
+
+    def chosen(*_: Any) -> None:
+        exits.chose_kernels = exits.chose_kernels or not exits.is_busy
 
     def suppressing(by: int) -> Callable[..., None]:
         def count(*_: Any) -> None:
@@ -241,7 +280,9 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
     watch(torch._C, "_dispatch_tls_set_dispatch_key_excluded", excluded)
     patches.append((torch._ops.OpOverload, "_op_dk", property(kernel, lambda o, v: o.__dict__.update(_op_dk=v))))
     for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
-        watch(script, "__call__", text)
+        watch(script, "__call__", text, after=after_script)
+    for name in torch.nn.attention._backend_names:
+        watch(torch._C, f"_set_sdp_use_{name}", chosen)
     watch(contextlib.suppress, "__enter__", suppressing(1))
     watch(contextlib.suppress, "__exit__", suppressing(-1))
     for module in (torch, torch.random):
@@ -285,6 +326,8 @@ FUSED = [k for k in torch.nn.attention.SDPBackend.__members__.values() if k.name
 NESTED = "the nested tensors of nn.TransformerEncoder, with zeros in place of padding, compute what its plain path does"
 CALLBACKS = ("apply_", "map_", "map2_")  # Python computes the new elements one by one
 TEXT = ("str", "format", "percentFormat", "hash")  # what makes text or a number of a tensor without dispatching
+ATTENTION = "aten::scaled_dot_product_attention("
+RESTS_ON_LAYOUT = r"aten::(\w*[a-z]_|stride|is_contiguous)\("  # writes in place among them
 MODES_OFF = "operations with the dispatch modes switched off"
 OUT_OF_SIGHT = (
     *((owner, name, "work in another thread") for owner, name in (

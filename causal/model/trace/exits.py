@@ -37,6 +37,7 @@ class Exits:
     def __init__(self, ledger: Ledger, shadows: Shadows) -> None:
         self.ledger, self.shadows = ledger, shadows
         self.suppressing = 0
+        self.chose_kernels = not torch.backends.cuda.flash_sdp_enabled()  # the program says which attention may take
         self.aside = False  # what runs is no operation of the program's
         self._busy = 0
 

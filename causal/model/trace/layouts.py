@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .ledger import Ledger
     from .shadows import Shadows
 
-ASKS = {"stride", "is_contiguous"}
-"""Functions that tell how a tensor lies."""
+ASKS = {"stride", "is_contiguous", "dim_order", "_is_view", "is_set_to", "untyped_storage", "storage"}
+"""Functions that tell how a tensor lies, or beside what."""
 
 
 class Layouts:

@@ -10,6 +10,7 @@ F = need("torch.nn.functional")
 import attnproof as ap
 import pytest
 from leaks import N, never_proved
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 
 def heads(x):
@@ -30,6 +31,67 @@ def written_through_attention(x):
 def asked_of_attention(x):
     o = F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=seen()).transpose(1, 2)
     return x.flip(1) if o.is_contiguous() else x.cumsum(1)
+
+
+def written(o, x):
+    """The outputs of attention with another sequence added, where reshaping them gives a view."""
+    o = o.transpose(1, 2)
+    flat = o.reshape(1, N, 4)
+    flat += x.flip(1)
+    return o.reshape(1, N, 4)
+
+
+@torch.jit.script
+def scripted(x, seen):
+    h = x.view(1, x.shape[1], 2, 2).transpose(1, 2)
+    o = torch.nn.functional.scaled_dot_product_attention(h, h, h, attn_mask=seen).transpose(1, 2)
+    flat = o.reshape(1, x.shape[1], 4)
+    flat += x.flip(1)
+    return o.reshape(1, x.shape[1], 4)
+
+
+@torch.jit.script
+def attention_in_a_script(h, seen):
+    return torch.nn.functional.scaled_dot_product_attention(h, h, h, attn_mask=seen)
+
+
+def written_in_a_script(x):
+    return scripted(x, seen())
+
+
+def written_after_a_script(x):
+    return written(attention_in_a_script(heads(x), seen()), x)
+
+
+def written_after_an_overload(x):
+    return written(torch.ops.aten.scaled_dot_product_attention.default(heads(x), heads(x), heads(x), seen()), x)
+
+
+def by_a_kernel_of_its_choice(x):
+    with sdpa_kernel(SDPBackend.MATH):
+        o = F.scaled_dot_product_attention(heads(x), heads(x), heads(x), is_causal=True)
+    flat = o.reshape(-1)  # a view of what the math path returns, a copy of what a fused kernel does
+    flat += heads(x.flip(1)).reshape(-1)
+    return o.transpose(1, 2).reshape(1, N, 4)
+
+
+def reshaped(x):
+    o = F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=seen()).transpose(1, 2)
+    return o, o.reshape(1, N, 4)
+
+
+def asked_for_its_order(x):
+    return x.flip(1) if reshaped(x)[0].dim_order() == (0, 1, 2, 3) else x.cumsum(1)
+
+
+def asked_for_its_storage(x):
+    o, flat = reshaped(x)
+    return x.flip(1) if flat.untyped_storage()._cdata == o.untyped_storage()._cdata else x.cumsum(1)
+
+
+def asked_for_its_base(x):
+    o, flat = reshaped(x)
+    return x.flip(1) if flat._base is o._base else x.cumsum(1)
 
 
 def written_through_a_norm(x):
@@ -53,6 +115,13 @@ def asked_of_a_transform(x):
     [
         written_through_attention,
         asked_of_attention,
+        written_in_a_script,
+        written_after_a_script,
+        written_after_an_overload,
+        by_a_kernel_of_its_choice,
+        asked_for_its_order,
+        asked_for_its_storage,
+        asked_for_its_base,
         written_through_a_norm,
         asked_for_strides,
         asked_of_a_transform,
@@ -60,6 +129,20 @@ def asked_of_a_transform(x):
 )
 def test_a_leak_through_the_layout_of_a_result_is_not_proved(model):
     never_proved(model, width=4)
+
+
+def test_kernels_chosen_before_a_check_are_the_programs_choice():
+    def model(x):
+        o = F.scaled_dot_product_attention(heads(x), heads(x), heads(x), is_causal=True)
+        return x.flip(1) if o.is_contiguous() else x.cumsum(1)
+
+    with sdpa_kernel(SDPBackend.MATH):
+        assert ap.check_model(model, torch.randn(1, N, 4), replay="never").status.name == "UNDECIDED"
+
+
+def attending_in_a_script(x):
+    o = attention_in_a_script(heads(x), seen()).transpose(1, 2).reshape(1, N, 4)
+    return F.linear(o, torch.ones(4, 4)) + x
 
 
 def norm_written(x):
@@ -87,7 +170,7 @@ def new_memory_written(x):
     return made.cumsum(1)
 
 
-@pytest.mark.parametrize("model", [norm_written, scores_written, projected, new_memory_written])
+@pytest.mark.parametrize("model", [norm_written, scores_written, projected, new_memory_written, attending_in_a_script])
 @pytest.mark.parametrize("replay", ["auto", "never"])
 def test_what_is_written_into_in_models_is_certain(model, replay):
     assert ap.check_model(model, torch.randn(1, N, 4), replay=replay).status.name == "PROVED"
