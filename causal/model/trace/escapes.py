@@ -58,7 +58,7 @@ STORAGE = [
 ]
 # Constructors that take numbers out of 0-d tensors in a list, and index lists, without dispatching a read.
 FROM_LISTS = {"tensor", "as_tensor", "asarray", "new_tensor", "new", "sparse_coo_tensor", "__getitem__", "__setitem__"}
-GETTERS = (torch.Tensor._base.__get__,)  # attributes that tell how a tensor lies
+GETTERS = (vars(torch._C.TensorBase)["_base"].__get__,)  # attributes that tell how a tensor lies
 NUMBERS = {"__float__", "__int__", "__index__", "__bool__", "__complex__"}
 
 
