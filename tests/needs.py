@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import shutil
 from types import ModuleType
@@ -27,6 +28,12 @@ def need(name: str) -> ModuleType:
     except ImportError as error:
         _missing(name.split(".")[0], f"not importable ({error})")
         raise
+
+
+def need_installed(name: str) -> None:
+    """A skip where a library is not installed, which is not imported here."""
+    if importlib.util.find_spec(name) is None:
+        _missing(name, "not installed")
 
 
 def need_rocq() -> str:

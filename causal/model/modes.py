@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from . import keras
 from .age import is_new, young
 from .reachable import reachable
 from .restore import restored
@@ -26,7 +27,8 @@ def in_mode(modules: Sequence[nn.Module], mode: str) -> Iterator[None]:
             if any(getattr(m, "training", wanted) != wanted for m in top.modules()):
                 with suppress(NotImplementedError):  # exported programs have their mode built in
                     top.train(wanted)
-        yield
+        with keras.training_told(mode):
+            yield
     finally:
         for module, flag in flags:
             module.training = flag

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .. import keras
+
 LIBRARIES = ("flax.nnx", "flax.linen", "equinox")
 
 
 def is_jax(model: Any, inputs: Any = ()) -> bool:
-    """Whether a model is written for JAX: a module of flax or equinox, a jitted function, or one given arrays of JAX.
+    """Whether a model is written for JAX: a module of a library of it, a jitted function, or one given arrays of JAX.
 
     >>> is_jax(len), is_jax(len, ([1.0],))
     (False, False)
@@ -20,6 +22,8 @@ def is_jax(model: Any, inputs: Any = ()) -> bool:
         return False
 
     owners = (model, getattr(model, "__self__", None))  # the object whose method it is
+    if any(keras.runs_on_jax(owner) for owner in owners):
+        return True
     if any(is_module(owner, library) for owner in owners for library in LIBRARIES):
         return True
     if isinstance(model, type(jax.jit(len))):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import jax
 
+from .. import keras
 from ..reachable import reachable
 from ..setting import ModelError
 from ..trace.jaxpr.frontend import Given
@@ -53,6 +55,10 @@ def pure(model: Callable[..., Any], mode: str) -> Pure:
     """The model as a function in that mode; ModelError where it is a module of linen without its variables."""
     if type(model).__module__ == "equinox._jit":  # computes what it compiles, whose mode and parameters it hides
         model = getattr(model, "__wrapped__", model)
+    reached = reachable(inspect.unwrap(model))
+    layers = [value for value in reached if keras.is_layer(value)]
+    if layers:
+        return _keras(model, reached, layers)
     owner = getattr(model, "__self__", model)
     method = None if owner is model else getattr(model, "__func__", None)
     if is_module(owner, "flax.nnx"):
@@ -152,11 +158,31 @@ def _linen(model: Any, method: Any, mode: str) -> Pure:
     return Pure(name, call, tuple(leaves), held, moded(reached), libraries, unset)
 
 
+def _keras(model: Callable[..., Any], reached: Sequence[Any], layers: Sequence[Any]) -> Pure:
+    from keras import StatelessScope
+
+    keras.are_built(layers)
+    variables = list({id(v): v for layer in layers for v in layer.variables}.values())
+    trained = {id(v) for layer in layers for v in layer._trainable_variables}  # frozen ones, too
+    leaves, names = [], Counter[str]()
+    for variable in variables:
+        name = variable.path.replace("/", ".")
+        names[name] += 1
+        name = name if names[name] == 1 else f"{name} ({names[name]})"  # two models may have layers of one name
+        leaves.append(Given(name, "parameter" if id(variable) in trained else "constant", variable.value))
+
+    def call(values: Sequence[Any], given: Sequence[Any], keywords: Mapping[str, Any]) -> After:
+        with StatelessScope(state_mapping=list(zip(variables, values, strict=True))) as scope:
+            result = model(*given, **keywords)
+        later = {leaf.name: scope.get_current_value(v) for leaf, v in zip(leaves, variables, strict=True)}
+        return After(result, {n: v for n, v in later.items() if not n.endswith("seed_generator_state")})
+
+    name = type(model).__name__ if keras.is_layer(model) else _name(model)
+    return Pure(name, call, tuple(leaves), _held(reached, leaves), moded(reached), ("keras", "jax", "numpy"))
+
+
 def _function(model: Callable[..., Any], mode: str) -> Pure:
-    inner = inspect.unwrap(model)
-    named = getattr(inner, "__name__", None)
-    name = named if isinstance(named, str) and named != "<lambda>" else "the function"
-    reached = reachable(inner)
+    name, reached = _name(model), reachable(inspect.unwrap(model))
     inside = moded(reached)
     unset = f"{name} has no mode that could be set: it ran as it is, not in train mode"
 
@@ -164,6 +190,12 @@ def _function(model: Callable[..., Any], mode: str) -> Pure:
         return After(model(*given, **keywords))
 
     return Pure(name, call, held=_held(reached), modules=inside, unset=unset if mode == "train" and not inside else "")
+
+
+def _name(model: Callable[..., Any]) -> str:
+    """What to call a function."""
+    named = getattr(inspect.unwrap(model), "__name__", None)
+    return named if isinstance(named, str) and named != "<lambda>" else "the function"
 
 
 # -- modes ------------------------------------------------------------------------------------------------------------

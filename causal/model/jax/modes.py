@@ -9,6 +9,7 @@ from typing import Any
 
 from jax.experimental import xla_metadata
 
+from .. import keras
 from .kinds import is_module
 
 FLAGS: Mapping[str, Mapping[str, bool]] = {
@@ -22,7 +23,7 @@ _recordings = itertools.count()
 
 def moded(values: Sequence[Any]) -> tuple[Any, ...]:
     """Those of the values that are modules and have a mode of their own."""
-    return tuple(v for v in values if _flags(v))
+    return tuple(v for v in values if _flags(v) or keras.is_layer(v))
 
 
 def _flags(value: Any) -> dict[str, bool]:
@@ -33,7 +34,7 @@ def _flags(value: Any) -> dict[str, bool]:
 
 @contextmanager
 def in_mode(modules: Sequence[Any], mode: str) -> Iterator[None]:
-    """Every one of the modules in the mode; afterwards each is as it was.
+    """Every one of the modules in the mode, and layers of Keras called in it; afterwards each is as it was.
 
     What `jax.jit` remembers of functions that close over them was recorded in any mode, and is not used.
     """
@@ -45,7 +46,8 @@ def in_mode(modules: Sequence[Any], mode: str) -> Iterator[None]:
         for module in modules:
             for name, rests in _flags(module).items():
                 object.__setattr__(module, name, rests if mode == "eval" else not rests)  # equinox's are frozen
-        with xla_metadata.set_xla_metadata(recording=next(_recordings)):  # part of what `jax.jit` remembers by
+        fresh = xla_metadata.set_xla_metadata(recording=next(_recordings))  # part of what `jax.jit` remembers by
+        with fresh, keras.training_told(mode):
             yield
     finally:
         for module, name, flag in before:

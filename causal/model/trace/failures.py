@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..keras import CALLS
 from .location import HERE
 from .managers import managers, named, swallows
 from .unwinding import handlers
@@ -33,7 +34,7 @@ REFUSED = (RuntimeError, NotImplementedError, IndexError, ValueError)
 DROPPED = ("__del__", "__len__", "__length_hint__", "__array__")
 FUTURES = torch.futures.__file__  # keeps a callback's error for whoever asks
 MOST_PLACES = 4096
-TORCH = os.path.dirname(torch.__file__) + os.sep  # its handlers clean up and raise again
+TORCH = os.path.dirname(torch.__file__) + os.sep  # its handlers clean up and raise again, as those of CALLS
 
 
 def may_fail(facts: Facts, operands: Sequence[TorchOperand]) -> bool:
@@ -64,7 +65,7 @@ def _place_of(file: str) -> str:
     """Whose file it is, as far as that matters here."""
     if file.startswith(HERE):
         return "here"
-    return "futures" if file == FUTURES else "torch" if file.startswith(TORCH) else ""
+    return "futures" if file == FUTURES else "torch" if file.startswith(TORCH) or file.endswith(CALLS) else ""
 
 
 def _guarded(frame: Any, raised: tuple[type[BaseException], ...]) -> bool:

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from ..keras import is_call, is_inner, path_of
+
 HERE = os.path.dirname(__file__)
 CALL = torch.nn.Module._call_impl.__code__
 
@@ -19,14 +21,14 @@ class Places:
 
     def __init__(self, roots: Sequence[tuple[str, Any]]) -> None:
         self._names: dict[int, str] = {
-            id(m): prefix + name for prefix, root in roots for name, m in root.named_modules()
+            id(m): path_of(m) or prefix + name for prefix, root in roots for name, m in root.named_modules()
         }
 
     def module(self) -> str:
         """The path of the innermost named module that is running, hooks of its own included, "" at the top."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and not _is_run(frame):
-            if frame.f_code is CALL:
+            if frame.f_code is CALL or is_call(frame.f_code):
                 name = self._names.get(id(frame.f_locals["self"]))
                 if name:
                     return name
@@ -43,7 +45,7 @@ class Places:
             if name.startswith(HERE):
                 if _is_run(frame):
                     break
-            elif inside not in name and not name.startswith("<"):
+            elif inside not in name and not name.startswith("<") and not is_inner(name):
                 return f"{name}:{frame.f_lineno}"
             elif fallback == "?" and inside + "nn" + os.sep in name:
                 fallback = f"{name}:{frame.f_lineno}"

@@ -12,6 +12,7 @@ import jax
 import jaxlib
 
 from ....ownership import is_own_file
+from ...keras import is_inner
 
 HERE = str(Path(__file__).parents[3])  # causal/
 OURS = (HERE, "<", *jax.__path__, *jaxlib.__path__)  # what never is the user's, wherever it is installed
@@ -38,7 +39,10 @@ class Places:
     def module(self) -> str:
         """The names of the scopes around the equation, joined by dots: `Block_0.MultiHeadAttention_0`."""
         names = [str(e.source_info.name_stack) for e in self._around]
-        return ".".join(part for name in names for part in name.split("/") if part and "(" not in part)
+        parts = (part for name in names for part in name.split("/"))
+        return ".".join(
+            part for part in parts if part and "(" not in part and "->" not in part
+        )  # of einsum: its letters
 
     def line(self) -> str:
         """The innermost frame that belongs to no library, as "file.py:12"; else the innermost beyond JAX's own."""
@@ -47,7 +51,7 @@ class Places:
             traceback = equation.source_info.traceback
             for frame in traceback.frames if traceback is not None else ():
                 name, line = frame.file_name, frame.line_num
-                if name.startswith(OURS):
+                if name.startswith(OURS) or is_inner(name):
                     continue
                 if is_own_file(name):
                     return f"{name}:{line}"

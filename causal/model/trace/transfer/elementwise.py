@@ -195,6 +195,8 @@ def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple
     for factor, k in ((b, p), (a, q)):
         if isinstance(factor, int | float) and factor > 0:
             kind = np.where((k == POSITIVE) | (k == MASKED), k, kind)
+        if isinstance(factor, int | float) and math.isfinite(factor):
+            kind = np.where(k == ZERO, k, kind)
     zero_p, zero_q = (p == ZERO) & (q < FIXED), (q == ZERO) & (p < FIXED)
     if zero_p.any() or zero_q.any():
         run.zeros_used(*(o for o, zero in ((a, zero_p), (b, zero_q)) if zero.any() and not isinstance(o, Number)))
@@ -222,6 +224,8 @@ def quotient(run: Context, a: Operand | Number, b: Operand | Number, shape: tupl
     kind = np.where((p == POSITIVE) & (q == POSITIVE), np.uint8(POSITIVE), kind)
     if isinstance(b, int | float) and b > 0:
         kind = np.where((p == POSITIVE) | (p == MASKED), p, kind)
+    if isinstance(b, int | float) and b != 0 and math.isfinite(b):
+        kind = np.where(p == ZERO, p, kind)
     kind = np.where((p == NEGINF) & (q == POSITIVE), np.uint8(NEGINF), kind)
     zero = (p == ZERO) & (q < FIXED)
     if zero.any():

@@ -34,6 +34,19 @@ def test_a_quotient_with_a_constant_zero_above_is_zero_on_a_condition(x, p, q):
     assert "denominator" not in quiet.told
 
 
+def test_a_zero_times_or_over_a_number_is_known_for_zero_without_a_look():
+    run, a = Run(), elements(np.array([0.0, 1.0]), np.zeros(2, bool))
+    for got in (
+        transfer.product(run, a, -2.0, (2,)),
+        transfer.product(run, 0.5, a, (2,)),
+        transfer.quotient(run, a, 0.9, (2,)),
+    ):
+        assert full(got)[2].tolist() == [ZERO, FIXED]
+    for got in (transfer.product(run, a, np.inf, (2,)), transfer.quotient(run, a, 0.0, (2,))):
+        assert full(got)[2].tolist() == [FIXED, FIXED]  # no number
+    assert run.told == []
+
+
 def test_without_finite_masks_no_denominator_is_taken_for_granted():
     run = Run()
     run.finite_masks = False
