@@ -29,6 +29,7 @@ REAL_FILES = frozenset(
         "exponential_sums.v",
         "jensen.v",
         "mixing_softmax.v",
+        "normalised.v",
         "softmax_det.v",
     }
 )

@@ -231,6 +231,7 @@ CLAIM = Claim(
         "slot_mass_mean",
         "slot_mass_log",
         "example_mass",
+        "normalised_exceeds",
     ),
     reading=(
         "The bound holds before normalisation. After it every other slot shrinks too, so a normalised slot weight can "

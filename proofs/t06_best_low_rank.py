@@ -280,6 +280,10 @@ CLAIM = Claim(
         "spectral_attained",
         "frobenius_only_truncations",
         "softmax_head_bound",
+        "rectangular_frobenius",
+        "rectangular_frobenius_attained",
+        "rectangular_spectral",
+        "rectangular_spectral_attained",
     ),
     reading=(
         "The optimum is for one fixed matrix; a learned projection serves all inputs at once. In the Frobenius "

@@ -170,6 +170,7 @@ CLAIM = Claim(
         "support_safe_rounded",
         "masked_after_leaks",
         "article_leak",
+        "article_leak_value",
         "entry_def",
         "support_safeP",
         "support_safe_sound",

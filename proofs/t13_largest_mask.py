@@ -181,6 +181,11 @@ CLAIM = Claim(
         "largest_prefix_safe",
         "starved_iff",
         "no_largest_exact",
+        "passes_within_def",
+        "largest_within_def",
+        "passes_within_iff",
+        "largest_within_unique",
+        "largest_within_safe",
     ),
     reading="Queries before the first release see no slot: they are starved, and their softmax would be over nothing.",
 )

@@ -17,7 +17,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.analysis Require Import reals sequences exp.
 From AttnProof Require rank mixing kernel_direction cost vandermonde exponential_sums softmax_det
-  example example_decimals jensen mixing_softmax eckart_young symmetric svd frobenius_optimum leverage two_axes.
+  example example_decimals normalised jensen mixing_softmax eckart_young rectangular symmetric svd frobenius_optimum leverage two_axes.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -116,6 +116,14 @@ Check (jensen.slot_mass_log :
 
 Check (jensen.example_mass :
   forall R : realType, expR ((1 + 2) / 2) / (expR 1 + expR 2) = (expR (1 / 2) + expR (- (1 / 2)))^-1 :> R).
+
+(** After normalisation there is no such bound: slot 0 of T1's example has more than half of what positions 0 and 1 have
+    together, though it averages the two. *)
+Check (normalised.normalised_exceeds :
+  forall R : realType,
+  let full j := softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (example_keys R)^T)) 0 j in
+  let compressed s := softmax ((Num.sqrt 1%:R)^-1 *: ((1%:M : 'M[R]_1) *m (example_E R *m example_keys R)^T)) 0 s in
+  (full 0 + full 1) / 2 < compressed 0).
 
 (** * T3. rank (BF) <= r, over any field *)
 
@@ -287,6 +295,29 @@ Check (eckart_young.spectral_attained :
   svd A U s V ->
   exists2 X, (\rank X <= r)%N & forall v, norm2 ((A - X) *m v) <= s 0 (Ordinal ltrn) ^+ 2 * norm2 v).
 
+(** The same for a matrix of any shape that has a decomposition with k singular values. *)
+Definition thin_svd (R : realFieldType) m n k (A : 'M[R]_(m, n)) (U : 'M[R]_(m, k)) (s : 'rV[R]_k) (V : 'M[R]_(n, k)) :=
+  [/\ A = U *m diag_mx s *m V^T, U^T *m U = 1%:M, V^T *m V = 1%:M,
+      forall i, 0 <= s 0 i & forall i j : 'I_k, (i <= j)%N -> s 0 j <= s 0 i].
+
+Check (rectangular.rectangular_frobenius :
+  forall (R : realFieldType) (m n k r : nat) (A X : 'M[R]_(m, n)) U (s : 'rV[R]_k) V,
+  thin_svd A U s V -> (\rank X <= r)%N -> \sum_(i < k | (r <= i)%N) s 0 i ^+ 2 <= frob (A - X)).
+
+Check (rectangular.rectangular_frobenius_attained :
+  forall (R : realFieldType) (m n k r : nat) (A : 'M[R]_(m, n)) U (s : 'rV[R]_k) V, thin_svd A U s V ->
+  exists2 X, (\rank X <= r)%N & frob (A - X) = \sum_(i < k | (r <= i)%N) s 0 i ^+ 2).
+
+Check (rectangular.rectangular_spectral :
+  forall (R : realFieldType) (m n k r : nat) (A X : 'M[R]_(m, n)) U (s : 'rV[R]_k) V (ltrk : (r < k)%N),
+  thin_svd A U s V -> (\rank X <= r)%N ->
+  exists2 v : 'cV[R]_n, v != 0 & s 0 (Ordinal ltrk) ^+ 2 * norm2 v <= norm2 ((A - X) *m v)).
+
+Check (rectangular.rectangular_spectral_attained :
+  forall (R : realFieldType) (m n k r : nat) (A : 'M[R]_(m, n)) U (s : 'rV[R]_k) V (ltrk : (r < k)%N),
+  thin_svd A U s V ->
+  exists2 X, (\rank X <= r)%N & forall v, norm2 ((A - X) *m v) <= s 0 (Ordinal ltrk) ^+ 2 * norm2 v).
+
 (** pid_mx r is the identity on the first r coordinates and 0 beyond: X is a truncated decomposition of A. *)
 Check (frobenius_optimum.frobenius_only_truncations :
   forall (R : rcfType) (n r : nat) (A U V X : 'M[R]_n) (s : 'rV[R]_n),
@@ -449,7 +480,7 @@ Check (two_axes.order_irrelevant_iff :
 (* ==================== Causality and the verified checker (T10–T17, T19–T26) ==================== *)
 
 From Coq Require SpecFloat.
-From AttnProof Require independence causal_head support exact biases rationals checker.
+From AttnProof Require independence causal_head support exact biases biased_exact rationals checker.
 From AttnProof Require witness leak_size mask freshness composition leak_at_once exact_reals
   affine_independence self_attention several_heads shared_values no_starvation families pipelines float_head
   transfer transfer_sound transfer_rows transfer_graph frames every_length.
@@ -594,10 +625,19 @@ Check (support.masked_after_leaks :
 
 Check (support.article_leak :
   forall (R : realFieldType) (e : R -> R) (scale : R), exponential e ->
-  forall (dv : nat) (S : pred 'I_2) (d : nat) (q : 'rV[R]_d), scale != 0 -> q != 0 -> (0 < dv)%N -> S 0 ->
+  forall (d dv : nat) (S : pred 'I_2) (q : 'rV[R]_d), (0 < dv)%N -> S 0 ->
   let half := \matrix_(s < 2, j < 3)
     (if s == 0 then (if j == 2%:R then 0 else 2%:R^-1) else (j == 2%:R)%:R) in
   ~ query_safe e scale dv half half (fun j => (j <= 0)%N) S q).
+
+(** Its exact value: moving value 1 by delta moves the output of query 0 by half of delta, times the weight of slot 0. *)
+Check (support.article_leak_value :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (d dv : nat) (S : pred 'I_2) (q : 'rV[R]_d) (K : 'M[R]_(3, d))
+    (V : 'M[R]_(3, dv)) (k : 'I_dv) (delta : R),
+  let half := \matrix_(s < 2, j < 3)
+    (if s == 0 then (if j == 2%:R then 0 else 2%:R^-1) else (j == 2%:R)%:R) in
+  head e scale half half S q K (V + delta *: delta_mx 1 k) 0 k =
+  head e scale half half S q K V 0 k + weights e scale half S q K 0 0 * (delta / 2%:R)).
 
 Check (checker.entry_def :
   forall (M : seq (seq QArith_base.Q)) (s j : nat),
@@ -669,6 +709,23 @@ Check (exact.exact_criterion_query :
   exponential e -> scale != 0 -> q != 0 -> (0 < dv)%N -> (exists s, S s) ->
   query_safe e scale dv E F A S q <-> exact_criterion E F A S).
 
+(** The two conditions one by one: (1) is what values alone need, (2) what keys alone need where forbidden values are 0. *)
+Check (exact.values_safe_iff :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r) (scale : R) (d dv : nat) (q : 'rV[R]_d),
+  scale != 0 -> q != 0 -> (0 < dv)%N -> (exists s, S s) ->
+  (forall (K : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)), (forall j, A j -> row j V = row j V') ->
+     head e scale E F S q K V = head e scale E F S q K V') <->
+  (forall (a : 'rV[R]_n) j, ~~ A j -> \sum_(s | S s && (row s E == a)) F s j = 0)).
+
+Check (exact.keys_safe_iff :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r) (scale : R) (d dv : nat) (q : 'rV[R]_d),
+  scale != 0 -> q != 0 -> (0 < dv)%N -> (exists s, S s) ->
+  (forall (K K' : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)), (forall j, A j -> row j K = row j K') ->
+     (forall j, ~~ A j -> row j V = 0) -> head e scale E F S q K V = head e scale E F S q K' V) <->
+  pairs_cancel E F A S).
+
 Check (exact.pairs_cancel_steps :
   forall (R : realFieldType) (e : R -> R), exponential e ->
   forall (r n : nat) (E F : 'M[R]_(r, n)) (A : pred 'I_n) (S : pred 'I_r),
@@ -703,6 +760,20 @@ Check (biases.biased_safe :
   forall (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
   (forall j, A j -> row j K = row j K') -> (forall j, A j -> row j V = row j V') ->
   biased_head e scale E F bias S q K V = biased_head e scale E F bias S q K' V').
+
+(** Finite biases, both ways: each slot counts e(bias) times. *)
+Check (biased_exact.biased_exact :
+  forall (R : realFieldType) (e : R -> R), exponential e ->
+  forall (r n : nat) (E F : 'M[R]_(r, n)) (bias : 'I_r -> R) (A : pred 'I_n) (S : pred 'I_r) (scale : R) (d dv : nat)
+    (q : 'rV[R]_d),
+  scale != 0 -> q != 0 -> (0 < dv)%N -> (exists s, S s) ->
+  (forall (K K' : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+     (forall j, A j -> row j K = row j K') -> (forall j, A j -> row j V = row j V') ->
+     biased_head e scale E F bias S q K V = biased_head e scale E F bias S q K' V') <->
+  (forall (a : 'rV[R]_n) j, ~~ A j -> \sum_(s | S s && (row s E == a)) e (bias s) * F s j = 0) /\
+  (forall (c : 'rV[R]_n) (b : R) j i, ~~ A j -> A i ->
+     \sum_(p : 'I_r * 'I_r | [&& S p.1, S p.2, row p.1 E + row p.2 E == c & E p.2 j == b])
+       e (bias p.1 + bias p.2) * (F p.1 i - F p.2 i) = 0)).
 
 (** The verified checker decides it on lists of rationals, and all of it holds for the real exponential. *)
 
@@ -853,6 +924,31 @@ Check (mask.largest_prefix_safe :
 Check (mask.starved_iff :
   forall (R : ringType) (r n : nat) (E F : 'M[R]_(r, n)) (t : 'I_n),
   (forall s, ~~ largest E F t s) <-> forall s, (t.+1 < \max_(j < n | (E s j != 0%R) || (F s j != 0%R)) j.+1)%N).
+
+(** Any boundary: what a query may use need not be a prefix, nor need queries be positions. *)
+Check (mask.passes_within_def :
+  forall (R : ringType) (r n m : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r),
+  mask.passes_within E F allowed visible <->
+  forall t s j, visible t s -> ~~ allowed t j -> E s j = 0 /\ F s j = 0).
+
+Check (mask.largest_within_def :
+  forall (R : ringType) (r n m : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (t : 'I_m) (s : 'I_r),
+  mask.largest_within E F allowed t s = [forall j, (E s j != 0) || (F s j != 0) ==> allowed t j]).
+
+Check (mask.passes_within_iff :
+  forall (R : ringType) (r n m : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r),
+  mask.passes_within E F allowed visible <-> forall t s, visible t s -> mask.largest_within E F allowed t s).
+
+Check (mask.largest_within_unique :
+  forall (R : ringType) (r n m : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n) (visible : 'I_m -> pred 'I_r),
+  mask.passes_within E F allowed visible /\
+  (forall other, mask.passes_within E F allowed other -> forall t s, other t s -> visible t s) <->
+  (forall t s, visible t s = mask.largest_within E F allowed t s)).
+
+Check (mask.largest_within_safe :
+  forall (R : realFieldType) (e : R -> R) (scale : R) (r n m d dv : nat) (E F : 'M[R]_(r, n))
+    (allowed : 'I_m -> pred 'I_n),
+  prefix_safe e scale d dv E F allowed (mask.largest_within E F allowed)).
 
 Check (mask.no_largest_exact :
   forall (R : realFieldType) (e : R -> R) (scale : R), exponential e -> scale != 0 ->

@@ -332,11 +332,13 @@ Section Head.
 Variables (scale : R) (d dv : nat).
 
 (** Forbidden scores can be moved one at a time, so a coefficient depends on the allowed scores only. *)
-Lemma coefficient_safe (kappa kappa' : 'cV[R]_n) i : numerically_safe -> (exists s, S s) -> A i ->
+Lemma coefficient_safe (kappa kappa' : 'cV[R]_n) i :
+  (forall kappa delta j i, ~~ A j -> A i -> num kappa i * den (bump kappa j delta) = num (bump kappa j delta) i * den kappa) ->
+  (exists s, S s) -> A i ->
   (forall j, A j -> kappa j 0 = kappa' j 0) ->
   num kappa i / den kappa = num kappa' i / den kappa'.
 Proof.
-move=> [_ cross] seen all same.
+move=> cross seen all same.
 pose mixed k : 'cV[R]_n := \col_j (if (j < k)%N then kappa' j 0 else kappa j 0).
 have den_neq0 x : den x != 0 by rewrite gt_eqF // den_gt0.
 have mixed_step (k : 'I_n) : mixed k.+1 = bump (mixed k) k (kappa' k 0 - kappa k 0).
@@ -356,7 +358,7 @@ Qed.
 Theorem safe_of_criterion (q : 'rV[R]_d) : exact_criterion E F A S -> (exists s, S s) ->
   query_safe e scale dv E F A S q.
 Proof.
-move=> /exact_criterion_num safe seen K K' V V' sameK sameV; have [num0 _] := safe.
+move=> /exact_criterion_num safe seen K K' V V' sameK sameV; have [num0 cross] := safe.
 apply/rowP => k; rewrite !head_num !mulr_suml; apply: eq_bigr => i _.
 have [all | forb] := boolP (A i); last by rewrite !num0 // !mul0r.
 have -> : V i k = V' i k by have /rowP/(_ k) := sameV i all; rewrite !mxE.
@@ -377,30 +379,67 @@ rewrite -mulmxA -rowE mxE mxE big_ord1 !mxE mulrCA mulrAC divff ?mulr1 //.
 exact: mulf_neq0.
 Qed.
 
-Theorem criterion_of_safe (q : 'rV[R]_d) : scale != 0 -> q != 0 -> (0 < dv)%N -> (exists s, S s) ->
-  query_safe e scale dv E F A S q -> exact_criterion E F A S.
+(** The two conditions one by one: values alone, and keys alone where forbidden values are 0. *)
+Definition values_safe (q : 'rV[R]_d) := forall (K : 'M[R]_(n, d)) (V V' : 'M[R]_(n, dv)),
+  agree A V V' -> head e scale E F S q K V = head e scale E F S q K V'.
+Definition keys_safe (q : 'rV[R]_d) := forall (K K' : 'M[R]_(n, d)) (V : 'M[R]_(n, dv)),
+  agree A K K' -> (forall j, ~~ A j -> row j V = 0) -> head e scale E F S q K V = head e scale E F S q K' V.
+
+Lemma query_coordinate (q : 'rV[R]_d) : q != 0 -> exists l, q 0 l != 0.
 Proof.
-move=> scale0 q0 dv_gt0 seen safe; apply/exact_criterion_num.
-have /existsP[l ql0] : [exists l, q 0 l != 0].
-  apply: contraNT q0; rewrite negb_exists => /forallP zero; apply/eqP/rowP => l; rewrite mxE.
-  by apply/eqP; have := zero l; rewrite negbK.
-pose k0 : 'I_dv := Ordinal dv_gt0.
-have den_neq0 x : den x != 0 by rewrite gt_eqF // den_gt0.
-have one i kappa : head e scale E F S q (keys_of q l kappa) (delta_mx i k0) 0 k0 = num kappa i / den kappa.
-  rewrite head_num position_scores_keys // (bigD1 i) //= big1 ?addr0 ?mxE ?eqxx ?mulr1 // => j neq.
-  by rewrite mxE (negPf neq) mulr0.
-split=> [kappa j forb | kappa delta j i forb all].
+move=> q0; apply/existsP; apply: contraNT q0; rewrite negb_exists => /forallP zero; apply/eqP/rowP => l; rewrite mxE.
+by apply/eqP; have := zero l; rewrite negbK.
+Qed.
+
+Lemma head_one (q : 'rV[R]_d) l i (k0 : 'I_dv) kappa : scale != 0 -> q 0 l != 0 ->
+  head e scale E F S q (keys_of q l kappa) (delta_mx i k0) 0 k0 = num kappa i / den kappa.
+Proof.
+move=> scale0 ql0; rewrite head_num position_scores_keys // (bigD1 i) //= big1 ?addr0 ?mxE ?eqxx ?mulr1 // => j neq.
+by rewrite mxE (negPf neq) mulr0.
+Qed.
+
+Theorem values_safe_iff (q : 'rV[R]_d) : scale != 0 -> q != 0 -> (0 < dv)%N -> (exists s, S s) ->
+  values_safe q <-> rows_cancel E F A S.
+Proof.
+move=> scale0 q0 dv_gt0 seen; rewrite rows_cancel_num; split=> [safe kappa j forb | num0 K V V' sameV].
+  have [l ql0] := query_coordinate q0; pose k0 : 'I_dv := Ordinal dv_gt0.
   have agreeV : agree A (delta_mx j k0 : 'M[R]_(n, dv)) 0.
     move=> i all; apply/rowP => k; rewrite !mxE.
     by case: eqP => // same; move: forb; rewrite -same all.
-  have /rowP/(_ k0) := safe (keys_of q l kappa) _ _ _ (fun _ _ => erefl) agreeV.
-  rewrite one head_num [X in _ = X / _]big1 ?mul0r => [/eqP | i _]; last by rewrite mxE mulr0.
-  by rewrite mulf_eq0 invr_eq0 (negPf (den_neq0 _)) orbF => /eqP.
-have agreeK : agree A (keys_of q l kappa) (keys_of q l (bump kappa j delta)).
-  move=> i' all'; apply/rowP => k; rewrite !mxE !big_ord1 !mxE; congr (_ * (_ * _)).
-  by case: eqP => [same | _]; [move: forb; rewrite -same all' | rewrite mulr0 addr0].
-have /rowP/(_ k0) := safe _ _ (delta_mx i k0) _ agreeK (fun _ _ => erefl).
-by rewrite !one => /eqP; rewrite eqr_div // => /eqP.
+  have /rowP/(_ k0) := safe (keys_of q l kappa) _ _ agreeV.
+  rewrite head_one // head_num [X in _ = X / _]big1 ?mul0r => [/eqP | i _]; last by rewrite mxE mulr0.
+  by rewrite mulf_eq0 invr_eq0 (gt_eqF (den_gt0 _ seen)) orbF => /eqP.
+apply/rowP => k; rewrite !head_num; congr (_ / _); apply: eq_bigr => i _.
+have [all | forb] := boolP (A i); last by rewrite num0 // !mul0r.
+by have /rowP/(_ k) := sameV i all; rewrite !mxE => ->.
+Qed.
+
+Theorem keys_safe_iff (q : 'rV[R]_d) : scale != 0 -> q != 0 -> (0 < dv)%N -> (exists s, S s) ->
+  keys_safe q <-> pairs_cancel E F A S.
+Proof.
+move=> scale0 q0 dv_gt0 seen; rewrite pairs_cancel_steps steps_cancel_num.
+split=> [safe kappa delta j i forb all | cross K K' V sameK zero].
+  have [l ql0] := query_coordinate q0; pose k0 : 'I_dv := Ordinal dv_gt0.
+  have agreeK : agree A (keys_of q l kappa) (keys_of q l (bump kappa j delta)).
+    move=> i' all'; apply/rowP => k; rewrite !mxE !big_ord1 !mxE; congr (_ * (_ * _)).
+    by case: eqP => [same | _]; [move: forb; rewrite -same all' | rewrite mulr0 addr0].
+  have zero j' : ~~ A j' -> row j' (delta_mx i k0 : 'M[R]_(n, dv)) = 0.
+    by move=> forb'; apply/rowP => k; rewrite !mxE; case: eqP => // same; move: forb'; rewrite same all.
+  have /rowP/(_ k0) := safe _ _ _ agreeK zero.
+  by rewrite !head_one // => /eqP; rewrite eqr_div ?(lt0r_neq0 (den_gt0 _ seen)) // => /eqP.
+apply/rowP => k; rewrite !head_num !mulr_suml; apply: eq_bigr => i _.
+have [all | forb] := boolP (A i); last by have /rowP/(_ k) := zero i forb; rewrite !mxE => ->; rewrite !mulr0 !mul0r.
+rewrite mulrAC [RHS]mulrAC; congr (_ * _); apply: coefficient_safe => // j allj.
+have /rowP row_j := sameK j allj; rewrite !mxE; congr (_ * _).
+by apply: eq_bigr => l _; have := row_j l; rewrite !mxE => ->.
+Qed.
+
+Theorem criterion_of_safe (q : 'rV[R]_d) : scale != 0 -> q != 0 -> (0 < dv)%N -> (exists s, S s) ->
+  query_safe e scale dv E F A S q -> exact_criterion E F A S.
+Proof.
+move=> scale0 q0 dv_gt0 seen safe; split.
+  by apply/(values_safe_iff scale0 q0 dv_gt0 seen) => K V V' sameV; apply: safe.
+by apply/(keys_safe_iff scale0 q0 dv_gt0 seen) => K K' V sameK _; apply: safe.
 Qed.
 
 End Head.

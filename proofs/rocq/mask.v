@@ -87,6 +87,52 @@ Theorem largest_prefix_safe (R : realFieldType) (e : R -> R) (scale : R) r n d d
   prefix_safe e scale d dv E F (@prefix_boundary n) (largest E F).
 Proof. by apply: support_prefix_safe; apply/passes_iff_below. Qed.
 
+(** ** Any boundary: which positions a query may use need not be a prefix, nor the queries be positions *)
+
+Section Boundary.
+
+Variables (R : ringType) (r n m : nat) (E F : 'M[R]_(r, n)) (allowed : 'I_m -> pred 'I_n).
+
+Definition passes_within (visible : 'I_m -> pred 'I_r) := forall t, supported E F (allowed t) (visible t).
+
+(** A slot may be shown to a query iff what it reads is what the query may use. *)
+Definition largest_within : 'I_m -> pred 'I_r := fun t s => [forall j, reads E F s j ==> allowed t j].
+
+Lemma largest_within_def t s :
+  largest_within t s = [forall j, (E s j != 0) || (F s j != 0) ==> allowed t j].
+Proof. by []. Qed.
+
+Lemma passes_within_def (visible : 'I_m -> pred 'I_r) :
+  passes_within visible <-> forall t s j, visible t s -> ~~ allowed t j -> E s j = 0 /\ F s j = 0.
+Proof. by []. Qed.
+
+Theorem passes_within_iff (visible : 'I_m -> pred 'I_r) :
+  passes_within visible <-> forall t s, visible t s -> largest_within t s.
+Proof.
+split=> [pass t s vis | below t s j vis forb].
+  apply/forallP => j; apply/implyP; apply: contraTT => forb; have [zE zF] := pass t s j vis forb.
+  by rewrite /reads zE zF eqxx.
+have /forallP/(_ j) := below t s vis; rewrite (negPf forb) implybF /reads negb_or !negbK.
+by case/andP => /eqP -> /eqP ->.
+Qed.
+
+Theorem largest_within_unique (visible : 'I_m -> pred 'I_r) :
+  passes_within visible /\ (forall other, passes_within other -> forall t s, other t s -> visible t s) <->
+  (forall t s, visible t s = largest_within t s).
+Proof.
+split=> [[pass contains] t s | same].
+  apply/idP/idP; first exact: (passes_within_iff visible).1.
+  by apply: contains; apply/passes_within_iff.
+split=> [| other pass t s vis]; last by rewrite same; apply: ((passes_within_iff other).1 pass).
+by apply/passes_within_iff => t s; rewrite same.
+Qed.
+
+End Boundary.
+
+Theorem largest_within_safe (R : realFieldType) (e : R -> R) (scale : R) r n m d dv (E F : 'M[R]_(r, n))
+    (allowed : 'I_m -> pred 'I_n) : prefix_safe e scale d dv E F allowed (largest_within E F allowed).
+Proof. by apply: support_prefix_safe; apply/passes_within_iff. Qed.
+
 (** Three slots that score alike and carry 1, -1, 1 times the value after the query: two of opposite sign are safe. *)
 Section NoLargest.
 

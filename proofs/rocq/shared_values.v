@@ -103,7 +103,8 @@ split=> [safe | [pairs [mean [means zero]]] K K' V V' sameK sameV]; last first.
   have -> : V i 0 = V' i 0 by have /rowP/(_ 0) := sameV i all; rewrite !mxE.
   apply: eq_bigr => h _; have [-> | wh] := eqVneq (w h) 0; first by rewrite !mul0r.
   congr (_ * (_ * _)); rewrite /share -!part_num //; apply: (coefficient_safe exp_e (A := A)) => //.
-    by apply/(exact_criterion_num exp_e); split; [exact: part_rows | by apply/part_pairs; exact: pairs].
+    apply: proj2; apply/(exact_criterion_num exp_e).
+    by split; [exact: part_rows | by apply/part_pairs; exact: pairs].
   move=> j allj; have /rowP row_j := sameK h j allj; rewrite !mxE; congr (_ * _).
   by apply: eq_bigr => l _; have := row_j l; rewrite !mxE => ->.
 have step h kappa j delta i : w h != 0 -> ~~ A j -> A i -> share h kappa i = share h (bump kappa j delta) i.

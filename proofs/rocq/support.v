@@ -208,16 +208,30 @@ Qed.
 Definition article_projection : 'M[R]_(2, 3) :=
   \matrix_(s, j) (if s == 0 then (if j == 2%:R then 0 else 2%:R^-1) else (j == 2%:R)%:R).
 
-Theorem article_leak dv (S : pred 'I_2) d (q : 'rV[R]_d) :
-  scale != 0 -> q != 0 -> (0 < dv)%N -> S 0 ->
+(** Whatever the query, the scale and the keys: moving value 1, which query 0 may not use, by delta moves its output by half
+    of delta, times the weight of slot 0. *)
+Theorem article_leak_value d dv (S : pred 'I_2) (q : 'rV[R]_d) (K : 'M[R]_(3, d)) (V : 'M[R]_(3, dv)) (k : 'I_dv) delta :
+  head e scale article_projection article_projection S q K (V + delta *: delta_mx 1 k) 0 k =
+  head e scale article_projection article_projection S q K V 0 k +
+  weights e scale article_projection S q K 0 0 * (delta / 2%:R).
+Proof.
+rewrite /head mulmxDr mulmxDr mxE; congr (_ + _); rewrite -!scalemxAr mxE mulmxA mxE.
+rewrite (bigD1 (1 : 'I_3)) //= big1 ?addr0 => [|j /negPf neq]; last by rewrite [delta_mx _ _ _ _]mxE neq mulr0.
+rewrite [delta_mx _ _ _ _]mxE !eqxx mulr1 mxE big_ord_recl big_ord1 !mxE /= mulr0 addr0.
+by rewrite mulrCA.
+Qed.
+
+Theorem article_leak d dv (S : pred 'I_2) (q : 'rV[R]_d) : (0 < dv)%N -> S 0 ->
   ~ query_safe e scale dv article_projection article_projection (prefix_boundary (0 : 'I_3)) S q.
 Proof.
-move=> scale0 q0 dv0 S0; rewrite exact_criterion_query //; last by exists 0.
-case=> /(_ (row 0 article_projection) 1 isT) + _.
-rewrite (bigD1 0) ?S0 ?eqxx //= big1 ?addr0 => [/eqP | s].
-  by rewrite mxE /= invr_eq0 pnatr_eq0.
-case/andP=> /andP[_ /eqP /rowP/(_ 2%:R) same] s0; move/eqP: same.
-by rewrite !mxE (negPf s0) /= oner_eq0.
+move=> dv0 S0 safe; pose k : 'I_dv := Ordinal dv0.
+have agreeV : agree (prefix_boundary (0 : 'I_3)) (0 : 'M[R]_(3, dv)) (0 + 1 *: delta_mx 1 k).
+  move=> j; rewrite /prefix_boundary leqn0 => /eqP j0; have -> : j = 0 by apply/val_inj.
+  by apply/rowP => l; rewrite !mxE /= mulr0 addr0.
+have /rowP/(_ k) := safe 0 0 _ _ (fun _ _ => erefl) agreeV; rewrite article_leak_value => /eqP.
+rewrite eq_sym -subr_eq0 addrC addKr mulf_eq0 mul1r invr_eq0 pnatr_eq0 orbF mxE S0 mulf_eq0 invr_eq0.
+rewrite (gt_eqF (exponential_gt0 exp_e _)) /= gt_eqF // (bigD1 0) //= ltr_paddr ?(exponential_gt0 exp_e) //.
+by apply: sumr_ge0 => u _; apply/ltW/exponential_gt0.
 Qed.
 
 End Leaks.
