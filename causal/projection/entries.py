@@ -190,7 +190,7 @@ def _take(array: ArrayLike, name: str) -> tuple[Any, str, str]:
     refuse_abstract(array, name)
     if (sparse := take_sparse(array, name)) is not None:
         return _take_sparse(*sparse, name)
-    if type(array).__module__.partition(".")[0] == "flint" and hasattr(array, "nrows"):
+    if _is_flint(array):
         return _take_nested([list(row) for row in array.tolist()], name)
     if compat.is_torch_array(array):
         return _take_torch(array, name)
@@ -348,6 +348,10 @@ def _is_sympy(x: Any) -> bool:
     return type(x).__module__.split(".")[0] == "sympy"
 
 
+def _is_flint(x: Any) -> bool:
+    return type(x).__module__.partition(".")[0] == "flint" and hasattr(x, "nrows")
+
+
 def _taken(data: Any, axis: int, index: Any, where: str) -> Any:
     """Rows (axis 0) or columns (axis 1) in the array's own library; a contiguous run is a slice and copies nothing."""
     if isinstance(index, slice):
@@ -365,7 +369,7 @@ def _taken(data: Any, axis: int, index: Any, where: str) -> Any:
 
 
 def like(result: np.ndarray, original: Any) -> Any:
-    """`result` as the kind of thing that `original` is, for nested lists and SymPy matrices; otherwise unchanged."""
+    """`result` as the kind of thing that `original` is: a nested list, a matrix of SymPy or FLINT; else unchanged."""
     if isinstance(original, (list, tuple)):
         return result.tolist()
     if _is_sympy(original):
@@ -373,6 +377,8 @@ def like(result: np.ndarray, original: Any) -> Any:
 
         build: Callable[..., Any] = type(original)
         return build(*result.shape, [sympy.Rational(x.numerator, x.denominator) for x in result.ravel()])
+    if _is_flint(original):
+        return type(original)(*result.shape, list(result.ravel()))
     return result
 
 

@@ -67,6 +67,9 @@ def nearest_safe_projection(
     >>> nearest_safe_projection([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], visible=[[True, False]] * 3)
     [[0.5, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
+    if type(F).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(F, "to_numpy"):
+        numbers = F.to_numpy()
+        return _framed(F, numbers, nearest_safe_projection(numbers, layout=layout, visible=visible, boundary=boundary))
     entries = read(F, "F", layout)
     if entries.where == "sparse":
         raise ArgumentTypeError(
@@ -89,15 +92,18 @@ def nearest_safe_projection(
     return _cleared(F, entries, seen_by, where)
 
 
+def _framed(F: Any, numbers: np.ndarray, near: np.ndarray) -> Any:
+    """The data frame F with the zeros of `near`, which was made of its numbers; columns keep their names and types."""
+    if near is numbers:
+        return F
+    return F.where(near == numbers, 0) if hasattr(F, "iloc") else type(F)(near, schema=F.schema)
+
+
 def _cleared(F: ArrayLike, entries: Entries, seen_by: Visible, boundary: Boundary) -> Any:
     """F with its forbidden entries set to zero, in F's own library, lazily where the library is lazy."""
     import array_api_compat as compat
 
     positions_first = entries.layout == "positions-first"
-    if type(F).__module__.startswith("pandas") and hasattr(F, "iloc"):
-        return type(F)(_cleared(F.to_numpy(), entries, seen_by, boundary), index=F.index, columns=F.columns)
-    if type(F).__module__.startswith("polars") and hasattr(F, "to_numpy"):
-        return type(F)(_cleared(F.to_numpy(), entries, seen_by, boundary), schema=F.schema)
     if isinstance(F, Entries):
         F = entries.data.T if positions_first else entries.data
     F = F if compat.is_array_api_obj(F) else np.asarray(F)

@@ -235,3 +235,23 @@ def test_a_data_frame_comes_back_as_one(library):
     assert type(cleared) is type(frame)
     assert list(cleared.columns) == ["a", "b", "c"]
     assert cleared.to_numpy().tolist() == [[1, 0, 0], [2, 4, 5]]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "Float64", "float32", "object"])
+def test_columns_of_a_data_frame_keep_their_types(dtype):
+    pandas = need("pandas")
+    frame = pandas.DataFrame([[1, 3, 0], [2, 4, 5]], index=["x", "y"], columns=["a", "b", "b"]).astype(dtype)
+    cleared = nearest_safe_projection(frame, visible=[[True, False]] * 3)
+    assert cleared.dtypes.tolist() == frame.dtypes.tolist()
+    assert (list(cleared.index), list(cleared.columns)) == (["x", "y"], ["a", "b", "b"])
+    assert cleared.to_numpy().tolist() == [[1, 0, 0], [2, 4, 5]]
+    assert nearest_safe_projection(frame, visible="largest") is frame
+    thirds = pandas.DataFrame([[Fraction(1, 3), Fraction(2, 3), 0]])
+    assert nearest_safe_projection(thirds, visible=[[True]] * 3).to_numpy().tolist() == [[Fraction(1, 3), 0, 0]]
+
+
+def test_matrices_of_flint_come_back_as_such():
+    flint = need("flint")
+    for build in (flint.fmpz_mat, flint.fmpq_mat):
+        cleared = nearest_safe_projection(build(2, 3, [1, 3, 0, 2, 4, 5]), visible=[[True, False]] * 3)
+        assert cleared == build(2, 3, [1, 0, 0, 2, 4, 5])
