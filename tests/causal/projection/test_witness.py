@@ -12,6 +12,7 @@ import oracle
 import pytest
 from attnproof import Boundary, Verdict, Witness, check_projection
 from attnproof.causal.projection.counterexample import Head, telling_columns
+from attnproof.causal.projection.entries import Entries
 from attnproof.causal.projection.witness import ProjectionWitness, Ratio, format_number
 from heads import cases, fractions, grids, heads, one_query
 from hypothesis import given, settings
@@ -175,3 +176,31 @@ def test_units_bring_entries_near_one():
 def test_the_witness_names_a_slot_that_reads_the_position():
     verdict = check_projection([[1, 0, 0], [0, 0, 2], [0, 3, 0]], layout="slots-first", boundary=Boundary.prefix(3))
     assert (verdict.witness.position, verdict.witness.slot) == (1, 2)
+
+
+@pytest.mark.parametrize("kind", ["dense", "blocks", "past"])
+def test_a_witness_and_its_replay_touch_only_what_they_need(monkeypatch, kind):
+    """Beyond the one pass of T10: a few columns of the slots, whatever the number of positions."""
+    r, n, asked = 8, 200_000, []
+    E = np.random.default_rng(0).standard_normal((r, n), np.float32)
+    F = {"dense": E, "blocks": np.kron(np.eye(r, dtype=np.float32), np.ones(n // r, np.float32)), "past": E.copy()}[
+        kind
+    ]
+    if kind == "past":
+        F[:, 1 + n // 2 :] = 0
+    block = Entries.block
+
+    def counted(self, slots=slice(None), positions=slice(None)):
+        found = block(self, slots, positions)
+        asked.append(found.size)
+        return found
+
+    monkeypatch.setattr(Entries, "block", counted)
+    verdict = check_projection(F, E, boundary="strict")
+    assert verdict.status.name == "REFUTED"
+    touched = sum(asked)
+    assert 0 < touched <= r * 100
+    alone = ProjectionWitness.from_dict(verdict.witness.to_dict())
+    E[:], F[:] = np.nan, np.nan
+    assert alone.replay()
+    assert sum(asked) == touched
