@@ -3,8 +3,9 @@
     python -m benchmarks.mutate_exact --mutants 40 --seed 0
 
 Two mutants that once survived come first: compressed keys made with F, and a determinant without the sign of its row
-exchanges. A mutant of `causal/projection` runs on random heads against the oracle of the tests (`fuzz_heads`), and what
-survives that on the tests of its file; one of `symbolic` on the tests of its file alone. Each has its own process.
+exchanges. A mutant of `causal/projection` runs on random heads against the oracle of the tests (`fuzz_heads`), what
+survives that on the tests of its file, and what survives those on all tests of its folder; one of `symbolic` on tests
+alone. Each has its own process. `--skip` takes a run up where another was stopped.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ NAMED = (
     ("symbolic/attention.py", "return self.e * self.keys", "return self.f * self.keys"),
     ("symbolic/rank.py", "            flips = -flips\n", ""),
 )
+LIMIT = 1800  # seconds for one stage of one mutant
 HEADS, FIRST = 300, 2_000_000  # random heads per mutant, and the first seed: none of the long run's
 
 
-def noticed(path: Path, text: str, heads: bool) -> None:
+def noticed(path: Path, text: str, stage: str) -> None:
     """In a process of its own: exits with 0 where nothing fails with this text in place of the file's."""
     instead(path, text)
-    if heads:
+    if stage == "heads":
         try:
             from benchmarks import fuzz_heads
 
@@ -41,9 +43,9 @@ def noticed(path: Path, text: str, heads: bool) -> None:
             os._exit(1)
     import pytest
 
-    tests = ROOT / "tests" / path.relative_to(ROOT).parent / f"test_{path.stem}.py"
-    if not tests.exists():
-        tests = tests.with_name("test_exact.py")
+    folder = ROOT / "tests" / path.relative_to(ROOT).parent
+    own = folder / f"test_{path.stem}.py"
+    tests = folder if stage == "folder" else own if own.exists() else folder / "test_exact.py"
     options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={ROOT}", str(tests)]
     os._exit(int(pytest.main(options)))
 
@@ -53,6 +55,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mutants", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0, help="so many were run before")
     options = parser.parse_args()
     every = mutants([ROOT / "causal" / "projection" / f"{name}.py" for name in PROJECTION])
     every += mutants([ROOT / "symbolic" / f"{name}.py" for name in SYMBOLIC])
@@ -71,12 +74,13 @@ def main() -> int:
             )
         )
     started, alive = time.perf_counter(), []
-    for path, line, words, text in [*named, *chosen]:
-        stages = (True, False) if "projection" in path.parts else (False,)
-        if all(survives(noticed, path, text, heads) for heads in stages):
+    asked = [*named, *chosen][options.skip :]
+    for path, line, words, text in asked:
+        stages = ("heads", "file", "folder") if "projection" in path.parts else ("file", "folder")
+        if all(survives(noticed, path, text, stage, limit=LIMIT) for stage in stages):
             alive.append((path, line, words, text))
             print(f"survives: {path.relative_to(ROOT)}:{line}: {words}", flush=True)
-    seconds, count = time.perf_counter() - started, len(named) + len(chosen)
+    seconds, count = time.perf_counter() - started, len(asked)
     print(f"{count} of {len(every)} mutants, seed {options.seed}, {seconds:.0f} s: {count - len(alive)} noticed")
     return int(any(mutant in named for mutant in alive))
 

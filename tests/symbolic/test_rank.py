@@ -111,10 +111,13 @@ def test_minors_and_padding():
     assert left * right == b * f
 
 
-@pytest.mark.parametrize("entries", [[1, 2], np.ones(3), np.ones((2, 2, 2)), [[1, 2], [3]], [[[1]]], 1, "12"])
-def test_what_is_no_matrix_is_one_sentence(entries):
+@pytest.mark.parametrize(
+    "entries", [[1, 2], np.ones(3), np.ones((2, 2, 2)), [[1, 2], [3]], [[1, 2], 3], [[[1]]], 1, "12"]
+)
+@pytest.mark.parametrize("function", [rank.as_matrix, rank.rank, rank.det])
+def test_what_is_no_matrix_is_one_sentence(entries, function):
     with pytest.raises(ValueError, match="the entries do not form a matrix; pass rows of equal length"):
-        rank.as_matrix(entries)
+        function(entries)
 
 
 def test_a_singular_matrix_has_no_inverse_over_the_rationals_either():

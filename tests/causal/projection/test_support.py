@@ -201,6 +201,19 @@ def test_every_library_gives_the_same_verdicts(name):
     assert check_projection(build(whole.astype(np.float32)), layout="slots-first").status.name == "REFUTED"
 
 
+@pytest.mark.parametrize("name", ["dask.array", "array_api_strict"])
+@pytest.mark.parametrize("rank", [None, np.array([4, 0, 3, 1, 2])])
+def test_scans_of_other_libraries_are_those_of_numpy(name, rank):
+    """The lowest ranks among them, which only boundaries of several documents ask for."""
+    x = np.array([[0, 0, 0, 0, 0], [0, 2, 0, -1, 0], [0, 0, 0, 0, 3.0]])
+    found, reference = (scan_all([read(build(x))], rank)[0] for build in (library(name), np.asarray))
+    assert found.lowest.tolist() == reference.lowest.tolist()
+    assert found.highest.tolist() == reference.highest.tolist()
+    assert found.low.shape == found.high.shape == (3, len(found.edges) - 1)
+    assert found.low.min(axis=1).tolist() == [0, -1, 0]
+    assert found.high.max(axis=1).tolist() == [0, 2, 3]
+
+
 @pytest.mark.parametrize("name", ["torch", "torch bfloat16", "jax", "array_api_strict"])
 def test_arrays_that_stay_on_their_device(name):
     """The path of a GPU, taken on a CPU: reductions where the array lives, only what is asked for comes over."""

@@ -204,3 +204,21 @@ def test_a_witness_and_its_replay_touch_only_what_they_need(monkeypatch, kind):
     E[:], F[:] = np.nan, np.nan
     assert alone.replay()
     assert sum(asked) == touched
+
+
+def test_a_leak_far_out_is_looked_for_in_one_row(monkeypatch):
+    """The columns of all slots are read as far as a strip reaches, and from there on the first slot's alone."""
+    monkeypatch.setattr("attnproof.causal.projection.leak.per_strip", lambda size: 100)
+    asked, block = [], Entries.block
+
+    def counted(self, slots=slice(None), positions=slice(None)):
+        found = block(self, slots, positions)
+        asked.append(found.size)
+        return found
+
+    monkeypatch.setattr(Entries, "block", counted)
+    F = np.zeros((8, 20_000))  # too many for the picture, which would read them all
+    F[:, 4000:] = np.arange(8)[:, None] + 1.0
+    verdict = check_projection(F, boundary="strict")
+    assert verdict.witness.position == 4000
+    assert sum(asked) < 8 * 100 + 20_000 + 100
