@@ -82,6 +82,8 @@ class Constructors(TorchFunctionMode):
         name = called(func)
         if name == "scaled_dot_product_attention":
             return self._attention(func, args, kwargs or {})
+        if name == "max_pool1d":
+            return self._pooled(func, args, kwargs or {})
         if (name in ASKS or func in GETTERS) and not self.exits.is_busy:
             with self.exits.stepping_aside():
                 self.layouts.used(args[:1], f"Tensor.{name}() of")
@@ -110,6 +112,15 @@ class Constructors(TorchFunctionMode):
         result = func(*args, **kwargs)
         with self.exits.stepping_aside():
             self.layouts.loosen([result])
+        return result
+
+    def _pooled(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """By two axes, where a kernel for one lays its result out row by row: the only one of PyTorch's operations
+        that looks whether a mode is on, and then lays its result out otherwise (measured over its own samples).
+        """
+        result = func(*args, **kwargs)
+        with self.exits.stepping_aside():
+            self.layouts.loosen([] if result.is_contiguous() else [result])
         return result
 
 

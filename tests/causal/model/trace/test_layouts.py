@@ -94,6 +94,17 @@ def asked_for_its_base(x):
     return x.flip(1) if flat._base is o._base else x.cumsum(1)
 
 
+def asked_of_a_pool(x):
+    return x.flip(1) if F.max_pool1d(x.mT, 1).is_contiguous() else x.cumsum(1)
+
+
+def written_through_a_pool(x):
+    o = F.max_pool1d(x.mT, 1)
+    flat = o.reshape(-1)
+    flat += x.flip(1).mT.reshape(-1)
+    return o.mT
+
+
 def written_through_a_norm(x):
     o = F.batch_norm(x.mT, torch.zeros(4), torch.ones(4))
     flat = o.reshape(-1)
@@ -119,6 +130,8 @@ def asked_of_a_transform(x):
         written_after_a_script,
         written_after_an_overload,
         by_a_kernel_of_its_choice,
+        asked_of_a_pool,
+        written_through_a_pool,
         asked_for_its_order,
         asked_for_its_storage,
         asked_for_its_base,
@@ -143,6 +156,12 @@ def test_kernels_chosen_before_a_check_are_the_programs_choice():
 def attending_in_a_script(x):
     o = attention_in_a_script(heads(x), seen()).transpose(1, 2).reshape(1, N, 4)
     return F.linear(o, torch.ones(4, 4)) + x
+
+
+def pooled_written(x):
+    o = F.max_pool1d(F.conv1d(F.pad(x.mT, (2, 0)), torch.ones(4, 4, 3)), 1)
+    o += x.mT
+    return o.relu_().mT
 
 
 def norm_written(x):
@@ -170,7 +189,9 @@ def new_memory_written(x):
     return made.cumsum(1)
 
 
-@pytest.mark.parametrize("model", [norm_written, scores_written, projected, new_memory_written, attending_in_a_script])
+@pytest.mark.parametrize(
+    "model", [norm_written, scores_written, projected, new_memory_written, pooled_written, attending_in_a_script]
+)
 @pytest.mark.parametrize("replay", ["auto", "never"])
 def test_what_is_written_into_in_models_is_certain(model, replay):
     assert ap.check_model(model, torch.randn(1, N, 4), replay=replay).status.name == "PROVED"
