@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -57,7 +57,9 @@ def model_command(
             help="Check what a configuration describes, without weights: a JSON file, or a type such as llama.",
         ),
     ] = None,
-    n: Annotated[str | None, typer.Option("--n", help="Lengths to check, such as 64 or 64,128.")] = None,
+    n: Annotated[
+        str | None, typer.Option("--n", help="Lengths to check, such as 64 or 64,128; or all, for a model of JAX.")
+    ] = None,
     mode: Annotated[str, typer.Option(help="eval, train or eval,train.")] = "eval",
     boundary: Annotated[str, typer.Option(help="prefix, strict, lag:K, documents:a,b,… or bidirectional.")] = "prefix",
     sequence_axis: Annotated[
@@ -95,6 +97,10 @@ def model_command(
             parser=choice(Replay), metavar="auto|never", help="never: prove, and run the model on no numbers at all."
         ),
     ] = Replay.auto,
+    obligations: Annotated[
+        Path | None,
+        typer.Option("--save-obligations", metavar="DIR", help="With --n all, write what the solvers proved here."),
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the picture here: .png, .svg, .pdf or .html.")] = None,
     output: FormatOption = Format.text,
     page: ReportOption = None,
@@ -107,7 +113,7 @@ def model_command(
     picture(save, (*PICTURES, ".html"))
     page_file(page)
     with prints_aside():
-        lengths = None if n is None else whole_numbers(n)
+        lengths: list[int] | Literal["all"] | None = None if n is None else "all" if n == "all" else whole_numbers(n)
         if config is None:
             function, inputs, make_input = built(load(factory, "FACTORY", callable), factory)
         else:
@@ -134,6 +140,14 @@ def model_command(
                 budget=budget,
                 replay="never" if replay is Replay.never else "auto",
             )
+    if obligations is not None:
+        from ..causal.model.every_length.certificate import save_obligations
+
+        if verdict.status.name.startswith("PROVED"):
+            with in_options(OPTIONS):
+                save_obligations(verdict, obligations)
+        else:
+            print("nothing was saved, as there is no proof for every length", file=sys.stderr)
     if save is not None:
         from ..causal.model.picture import save as write
 
@@ -180,7 +194,9 @@ def whole_numbers(text: str) -> list[int]:
     """'64,128' as numbers."""
     found = whole_list(text)
     if found is None or min(found) < 1:
-        raise ValueError(f"--n {shown(text)} is not a list of lengths of at least 1; write it like 64 or 64,128")
+        raise ValueError(
+            f"--n {shown(text)} is not a list of lengths of at least 1; write it like 64 or 64,128, or all"
+        )
     return found
 
 

@@ -31,7 +31,7 @@ PERTURBATION = "(assert (not (= (take (f x) t) (take (f y) t))))"
 
 def solver() -> str:
     """Truncation implies perturbation, for every function and every series: f(x)≤t = f(x≤t) = f(y≤t) = f(y)≤t."""
-    from ..causal.design.smt import both
+    from ..causal.solvers import both
 
     proof = QUESTION.format(truncation=TRUNCATION, perturbation=PERTURBATION)
     answers = both(proof)

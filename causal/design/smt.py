@@ -5,18 +5,14 @@ Both solvers read the same text, which is also what is exported, so what was dec
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from ...libraries import library
+from .. import solvers
 from ..verdict import Evidence
 from .formulas import Formula, formula
 from .presburger import Atom, Term, choose, variable, walk
-
-TIMEOUT_MS = 20_000
-STRATEGIES: tuple[Mapping[str, str], ...] = ({}, {"use-soi": "true"}, {"decision": "stoponly"})  # cvc5's options
 
 
 @dataclass(frozen=True)
@@ -154,10 +150,10 @@ def decide(problem: Problem, more: tuple[tuple[str, Formula], ...] = (), confirm
     answer = Answer("unknown", "", ())
     for linear in (True,) if problem.is_linear else (True, False):
         text = problem.smtlib(linear, more)
-        status, model, seconds = _z3(text)
+        status, model, seconds = solvers.z3_says(text)
         kind = "" if problem.is_linear else " (products uninterpreted)" if linear else " (non-linear)"
         if status == "unsat" and confirm:
-            second, took = _cvc5(text)
+            second, took = solvers.cvc5_says(text)
             evidence.append(Evidence("solver", True, f"Z3: unsat, {problem.title}{kind}", seconds))
             holds = {"unsat": True, "sat": False}.get(second)
             evidence.append(Evidence("solver", holds, f"cvc5: {second} on the same text", took))
@@ -171,52 +167,5 @@ def decide(problem: Problem, more: tuple[tuple[str, Formula], ...] = (), confirm
         if problem.is_linear or (not linear and status == "sat"):
             return answer
     if answer.status == "unknown":
-        evidence.append(Evidence("solver", None, f"undecided within {TIMEOUT_MS // 1000} s: {problem.title}"))
+        evidence.append(Evidence("solver", None, f"undecided within {solvers.TIMEOUT_MS // 1000} s: {problem.title}"))
     return Answer(answer.status, answer.text, tuple(evidence), answer.model)
-
-
-def both(text: str) -> tuple[str, str]:
-    """What Z3 and cvc5 say to an SMT-LIB text without `(check-sat)`: each "unsat", "sat" or "unknown"."""
-    return _z3(text)[0], _cvc5(text)[0]
-
-
-def _z3(text: str) -> tuple[str, dict[str, int] | None, float]:
-    z3 = library("z3", "a family check")
-    began = time.perf_counter()
-    solver = z3.Solver()
-    solver.set("timeout", TIMEOUT_MS)
-    solver.from_string(text)
-    status = str(solver.check())
-    model = None
-    if status == "sat":
-        found = solver.model()
-        model = {d.name(): found[d].as_long() for d in found.decls() if d.arity() == 0 and z3.is_int_value(found[d])}
-    return status, model, time.perf_counter() - began
-
-
-def _cvc5(text: str) -> tuple[str, float]:
-    """cvc5's answer: each strategy for a short time, then the first for the rest of it.
-
-    Divisions can send one strategy round in circles that another sees through at once.
-    """
-    began = time.perf_counter()
-    short = max(1, TIMEOUT_MS // 10)
-    for strategy, limit in (*((s, short) for s in STRATEGIES), (STRATEGIES[0], TIMEOUT_MS - len(STRATEGIES) * short)):
-        status = _ask_cvc5(text, strategy, limit)
-        if status != "unknown":
-            break
-    return status, time.perf_counter() - began
-
-
-def _ask_cvc5(text: str, options: Mapping[str, str], limit_ms: int) -> str:
-    cvc5 = library("cvc5", "the second opinion on a family check")
-    solver = cvc5.Solver()
-    for name, value in {"tlimit-per": str(limit_ms), **options}.items():
-        solver.setOption(name, value)
-    parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text + "(check-sat)\n", "family")
-    output = ""
-    while not (command := parser.nextCommand()).isNull():
-        output += command.invoke(solver, parser.getSymbolManager())
-    status = output.strip().splitlines()[-1] if output.strip() else "unknown"
-    return status if status in ("sat", "unsat") else "unknown"

@@ -40,7 +40,7 @@ def check_model(
     outputs: Chosen = None,
     boundary: BoundaryLike = None,
     modes: Sequence[str] = ("eval",),
-    lengths: Sequence[int] | None = None,
+    lengths: Sequence[int] | Literal["all"] | None = None,
     make_input: Callable[[int], Any] | None = None,
     parameters: Literal["any", "stored"] | None = None,
     vary: int | str = 0,
@@ -92,19 +92,39 @@ def check_model(
     if replay not in ("auto", "never"):
         raise ModelError("replay", "is unknown", "use 'auto' (the default) or 'never'", replay)
     asked = Asked(
-        model, inputs, sequence_axis, output_axis, outputs, boundary, chosen, lengths, make_input,
+        model, inputs, sequence_axis, output_axis, outputs, boundary, chosen,
+        None if isinstance(lengths, str) else lengths, make_input,
         parameters or "any", vary, vocabulary, tuple(rules), Limits.of(tries, budget), replay == "auto",
     )  # fmt: skip
+    if isinstance(lengths, str):
+        return _everywhere(asked, lengths)
+    return _answered(asked)[1]
+
+
+def _answered(asked: Asked) -> tuple[list[Finding], Verdict]:
+    """What was found for each mode and length, and the verdict."""
     findings = [decide(question) for question in _questions(asked)]
     alone = works_alone(findings)
-    if alone and sequence_axis is None:
+    if alone and asked.sequence_axis is None:
         raise ModelError(
             "sequence_axis",
-            f"was not named, and along axis 1 of input {vary} no output depends on a position but its own",
+            f"was not named, and along axis 1 of input {asked.vary} no output depends on a position but its own",
             "name the axis of the positions (sequence_axis=1 if the model does work position by position)",
             mentions=("sequence_axis",),
         )
-    return _verdict(findings, alone)
+    return findings, _verdict(findings, alone)
+
+
+def _everywhere(asked: Asked, lengths: str) -> Verdict:
+    """The verdict for every length; ModelError for a model of PyTorch's."""
+    if lengths != "all":
+        raise ModelError("lengths", "is a text that is not 'all'", "name lengths, such as lengths=(32, 96)", lengths)
+    sample = asked.inputs or (() if asked.make_input is None else asked.make_input(2))
+    if not is_jax(asked.model, sample if isinstance(sample, tuple) else (sample,)):
+        raise ModelError("lengths", "is 'all', which is for models of JAX", "name lengths, such as lengths=(32, 96)")
+    from .every_length.check import everywhere
+
+    return everywhere(asked, _answered)
 
 
 def assert_causal(

@@ -163,9 +163,12 @@ def test_the_picture_is_written(attnproof, folder):
         (("my_models:by_length",), "gives make_input(n), so that --n must name one, such as --n 64"),
         (
             ("my_models:good", "--n", "four"),
-            "--n 'four' is not a list of lengths of at least 1; write it like 64 or 64,128",
+            "--n 'four' is not a list of lengths of at least 1; write it like 64 or 64,128, or all",
         ),
-        (("my_models:good", "--n", "0"), "--n '0' is not a list of lengths of at least 1; write it like 64 or 64,128"),
+        (
+            ("my_models:good", "--n", "0"),
+            "--n '0' is not a list of lengths of at least 1; write it like 64 or 64,128, or all",
+        ),
         (("my_models:good", "--mode", "test"), "--mode names 'test', which is no mode"),
         (("my_models:good", "--boundary", "past"), "--boundary 'past' is unknown"),
         (("my_models:good", "--sequence-axis", "5"), "--sequence-axis 5 is no axis of input 0"),

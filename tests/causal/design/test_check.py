@@ -224,7 +224,7 @@ def rules(draw, names, depth=2):
 @settings(max_examples=15, deadline=None)
 @given(rules(["s", "j"]), rules(["t", "s"]))
 def test_random_rules_with_a_symbolic_parameter_against_brute_force(reading, seeing):
-    from attnproof.causal.design import smt
+    from attnproof.causal import solvers
 
     def reads(s, j, n, p):
         return reading(s=s, j=j, p=p)
@@ -236,11 +236,11 @@ def test_random_rules_with_a_symbolic_parameter_against_brute_force(reading, see
     sizes = [(n, p) for n in range(1, 7) for p in range(1, 5)]
     members = ((n, p, family.matrices(n, slots=n + 3, p=p)) for n, p in sizes)
     smallest = next((n for n, p, m in members if (m.shown & ~np.tri(n, dtype=bool)).any()), None)
-    patience, smt.TIMEOUT_MS = smt.TIMEOUT_MS, 1000
+    patience, solvers.TIMEOUT_MS = solvers.TIMEOUT_MS, 1000
     try:
         verdict = check_family(reads, sees, slots=lambda n, p: n + 3, parameters={"p": 1})
     finally:
-        smt.TIMEOUT_MS = patience
+        solvers.TIMEOUT_MS = patience
     if verdict.status is Status.PROVED:
         assert smallest is None
     if verdict.status is Status.REFUTED:
@@ -402,9 +402,9 @@ def test_a_missing_solver_names_the_extra(monkeypatch, module):
 
 
 def test_solvers_that_disagree_prove_nothing(monkeypatch):
-    from attnproof.causal.design import smt
+    from attnproof.causal import solvers
 
-    monkeypatch.setattr(smt, "_cvc5", lambda text: ("sat", 0.0))
+    monkeypatch.setattr(solvers, "cvc5_says", lambda text: ("sat", 0.0))
     verdict = check_family(lambda s, j, n: j == s, lambda t, s, n: s <= t)
     assert verdict.status is Status.UNDECIDED
     assert any(e.ok is False for e in verdict.evidence)

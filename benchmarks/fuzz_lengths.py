@@ -1,0 +1,95 @@
+"""Random programs of JAX over sequences of every length: is a bound for all lengths ever below what the program reads?
+
+    python -m benchmarks.fuzz_lengths --programs 2000 --seed 0
+
+Each program is recorded once with a symbol for its length; the bound that is found is compared, at up to ten lengths
+(1 and shorter than a block among them), with the rows that change the output when they are changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from attnproof.causal.model.every_length.check import recorded_as
+from attnproof.causal.model.every_length.integers import NotLinear
+from attnproof.causal.model.every_length.lengths import Lengths
+from attnproof.causal.model.every_length.prove import LengthProof, prove
+from attnproof.causal.model.jax.program import JaxProgram
+from attnproof.causal.model.jax.subject import subject_of
+from attnproof.causal.model.setting import ModelError
+from length_programs import WIDTH, Step, program, reads
+
+AT = (1, 2, 3, 4, 5, 7, 8, 9, 12, 13)
+RANGES = (Lengths(), Lengths(least=2), Lengths(least=4), Lengths(4, 0), Lengths(4, 1), Lengths(4, 3))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program: `proof` is None where it could not be recorded, or is not linear."""
+
+    name: str
+    proof: LengthProof | None
+    wrong: tuple[int, ...] = ()
+    sharp: bool = False
+
+
+def proof_of(run: Step, lengths: Lengths, lag: int = 0) -> LengthProof | None:
+    """The run over the program at every length; None where there is none."""
+    n = lengths.smallest + 4 * lengths.block
+    subject = subject_of(run, (jnp.zeros((n, WIDTH)),), 0, 0, None)
+    try:
+        concrete = JaxProgram.of(subject, "eval")
+        recorded = recorded_as(concrete, lengths, None, "eval").about(concrete.recording.paths)
+        return prove(recorded, lengths, lag)
+    except (NotLinear, ModelError):
+        return None
+
+
+def case(seed: int) -> Case:
+    """One random program, with the lengths at which its bound lies below what it reads."""
+    name, run = program(seed)
+    for lengths in RANGES:
+        proof = proof_of(run, lengths)
+        if proof is not None and not proof.unknown:
+            at = [n for n in AT if lengths.holds(n)]
+            found = {n: (proof.latest(n), reads(run, n, seed)) for n in at}
+            wrong = tuple(n for n, (bound, truth) in found.items() if (bound < truth).any())
+            sharp = all(np.array_equal(bound, truth) for bound, truth in found.values())
+            return Case(name, proof, wrong, sharp)
+    return Case(name, None)
+
+
+def main() -> None:
+    """Counts, and every program whose bound is too early."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--programs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    jax.config.update("jax_disable_most_optimizations", True)  # what compiling takes is most of the time
+    began, counts = time.perf_counter(), Counter[str]()
+    for seed in range(arguments.seed, arguments.seed + arguments.programs):
+        found = case(seed)
+        counts["followed" if found.proof else "not followed"] += 1
+        counts["closed"] += found.proof is not None and found.proof.closed
+        counts["exact"] += found.sharp
+        counts["wrong"] += bool(found.wrong)
+        if found.wrong:
+            print(f"WRONG: seed {seed}, {found.name}, at n = {found.wrong}", flush=True)
+        if (seed + 1) % 100 == 0:
+            jax.clear_caches()  # compiled programs are kept for ever otherwise
+            print(f"{seed + 1}: {dict(counts)}, {time.perf_counter() - began:.0f} s", flush=True)
+    print(f"seed {arguments.seed}, {arguments.programs} programs: {dict(counts)}, {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Loops and branches at every length: what is carried is bounded by a guess that a round is proved to keep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..trace.jaxpr.calls import carried
+from . import integers, movement
+from .integers import NONE, index, solver, whole
+from .primitives import primitive
+from .shadow import LengthShadow, joined, may_be_low, moved
+from .templates import ranges, within
+
+if TYPE_CHECKING:
+    from .integers import Term
+    from .interpreter import Equation
+
+MOST_STEPS = 64  # of a loop of known length, that are followed one by one
+MOST_ROUNDS = 12  # towards a guess that a round keeps
+
+State = list[LengthShadow]
+
+
+@primitive("cond")
+def branch(e: Equation) -> State:
+    """All branches joined, with what chooses among them."""
+    which, *given = e.operands
+    branches = e.params["branches"]
+    if which.whole is not None and solver.is_int_value(which.whole):
+        place = min(max(which.whole.as_long(), 0), len(branches) - 1)
+        return e.run.closed(branches[place], given)
+    results = [e.run.closed(b, given) for b in branches]
+    return [joined(s, [moved(which, s, []), *rs]) for s, rs in zip(e.shapes, zip(*results, strict=True), strict=True)]
+
+
+@primitive("while")
+def loop(e: Equation) -> State:
+    """A loop until something holds: everything."""
+    return [e.everything(shape) for shape in e.shapes]
+
+
+@primitive("scan")
+def scan(e: Equation) -> State:
+    """Step by step where they are few; else what is carried before step k keeps to a guess in k."""
+    p, given = e.params, e.operands
+    consts, carries = carried(p)
+    held, state, rows = given[:consts], given[consts : consts + carries], given[consts + carries :]
+    length, reverse = e.size(p["length"]), bool(p["reverse"])
+    if isinstance(length, int) and length <= MOST_STEPS:
+        return _unrolled(e, held, state, rows, length, reverse)
+    return _Loop(e, held, rows, whole(length), reverse).run(state)
+
+
+def _unrolled(e: Equation, held: State, state: State, rows: State, length: int, reverse: bool) -> State:
+    carries, outputs = len(state), []
+    for t in range(length - 1, -1, -1) if reverse else range(length):
+        results = e.run.closed(e.params["jaxpr"], [*held, *state, *(movement.along(x, 0, whole(t)) for x in rows)])
+        state = results[:carries]
+        outputs.append(results[carries:])
+    if reverse:
+        outputs.reverse()
+    stacked = []
+    for k, shape in enumerate(e.shapes[carries:]):
+        if not outputs:
+            stacked.append(LengthShadow(shape))
+            continue
+        one = (1, *shape[1:])
+        rows_ = [moved(o[k], one, [index(a + 1) for a in range(len(shape) - 1)]) for o in outputs]
+        stacked.append(movement.concatenated(rows_, 0, shape))
+    return [*state, *stacked]
+
+
+class _Loop:
+    """A loop of unknown length: before step k what is carried depends on positions up to a guess in k at most."""
+
+    def __init__(self, e: Equation, held: State, rows: State, length: Term, reverse: bool) -> None:
+        self.e, self.held, self.rows, self.length, self.reverse = e, held, rows, length, reverse
+        self.k = solver.Int(f"k{next(COUNTER)}")
+        self.steps = solver.And(self.k >= 0, self.k < length)
+
+    def run(self, first: State) -> State:
+        """What is carried in the end, and the rows that were put out."""
+        guesses = [self._counter(x) for x in first]
+        places = [0] * len(first)
+        forms = [self._forms(x) for x in first]
+        for _ in range(MOST_ROUNDS * max(1, len(first))):
+            guessed = zip(guesses, first, forms, places, strict=True)
+            state = [self._guess(x, f[p]) if g is None else g for g, x, f, p in guessed]
+            results = self._once(state)
+            if any(may_be_low(x) for x in (*first, *results[: len(first)])):
+                break  # a running maximum of scores, of which the largest may be a lowered one
+            failing = self._failing(first, state, results[: len(first)])
+            if failing is None:
+                return self._done(state, results[len(first) :])
+            if guesses[failing] is not None:
+                guesses[failing] = None
+            else:
+                places[failing] += 1
+                if places[failing] >= len(forms[failing]):
+                    break
+        return [self.e.everything(shape) for shape in self.e.shapes]
+
+    def _once(self, state: State) -> State:
+        """One step on what is carried before it."""
+        place = self.length - 1 - self.k if self.reverse else self.k
+        rows = [movement.along(x, 0, place) for x in self.rows]
+        with self.e.statements.given(self.steps):
+            return self.e.run.closed(self.e.params["jaxpr"], [*self.held, *state, *rows])
+
+    def _counter(self, x: LengthShadow) -> LengthShadow | None:
+        """A whole number that grows by one at every step, if it is one."""
+        if x.whole is None or x.shape or solver.is_bool(x.whole):
+            return None
+        known = solver.simplify(x.whole + self.k)
+        return replace(x, whole=known, zero=solver.simplify(known == 0))
+
+    def _forms(self, x: LengthShadow) -> list[Term]:
+        """What the latest position may be before step k, the earliest first."""
+        own = [index(a) for a, d in enumerate(x.shape) if not isinstance(d, int)]
+        found = [NONE, x.hi, self.k - 1, self.k, *own, *(i - 1 for i in own)]
+        if self.reverse:
+            found = [NONE, x.hi, *own]
+        return [*found, self.e.last]
+
+    def _guess(self, x: LengthShadow, hi: Term) -> LengthShadow:
+        return LengthShadow(x.shape, integers.later(hi, NONE), signed=True)
+
+    def _failing(self, first: State, before: State, after: State) -> int | None:
+        """Which guess does not hold at the start or is not kept by a step; None where all are."""
+        step = (self.k, self.k + 1)
+        for j, (x, b, a) in enumerate(zip(first, before, after, strict=True)):
+            inside = ranges(x.shape)
+            next_hi = solver.substitute(b.hi, step)
+            start_hi = solver.substitute(b.hi, (self.k, whole(0)))
+            if b.whole is not None:
+                kept = a.whole is not None and self.e.statements.hold(
+                    a.whole == solver.substitute(b.whole, step), self.steps
+                )
+                if not kept:
+                    return j
+                continue
+            if not self.e.statements.hold(within(x.hi, start_hi), *inside):
+                return j
+            if not self.e.statements.hold(within(a.hi, next_hi), self.steps, *inside):
+                return j
+        return None
+
+    def _done(self, state: State, rows: State) -> State:
+        """What is carried after the last step; and rows by their steps."""
+        found = []
+        for x in state:
+            hi = solver.simplify(solver.substitute(x.hi, (self.k, self.length)))
+            known = None if x.whole is None else solver.simplify(solver.substitute(x.whole, (self.k, self.length)))
+            zero = solver.simplify(known == 0) if known is not None else x.zero
+            found.append(replace(x, hi=hi, whole=known, zero=zero))
+        step = self.length - 1 - index(0) if self.reverse else index(0)
+        for x, shape in zip(rows, self.e.shapes[len(state) :], strict=True):
+            shifted = moved(x, shape, [index(a + 1) for a in range(len(shape) - 1)])
+            found.append(_at_step(shifted, self.k, step))
+        return found
+
+
+def _at_step(x: LengthShadow, k: Term, step: Term) -> LengthShadow:
+    """The shadow with the step put in."""
+    parts: dict[str, Any] = {}
+    for part in ("hi", "fixed", "zero", "neginf", "low", "positive", "unseen", "whole"):
+        term = getattr(x, part)
+        parts[part] = None if term is None else solver.simplify(solver.substitute(term, (k, step)))
+    return replace(x, **parts)
+
+
+def _counting() -> Any:
+    k = 0
+    while True:
+        yield (k := k + 1)
+
+
+COUNTER = _counting()

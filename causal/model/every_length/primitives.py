@@ -1,0 +1,373 @@
+"""JAX's primitives at every length: a function for each, found by its name."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jax import numpy as jnp
+
+from ..trace.jaxpr.operands import REAL, sort_of
+from . import elementwise, integers, movement, reductions
+from .integers import FALSE, TRUE, index, inverse, solver, whole
+from .shadow import LengthShadow, constant, joined, settled
+
+if TYPE_CHECKING:
+    from .interpreter import Equation
+
+Rule = Callable[["Equation"], Any]  # gives a shadow for each result (a single one as it is)
+RULES: dict[str, Rule] = {}
+MOST_TAPS = 256  # of a kernel, that are followed one by one
+
+
+def primitive(names: str) -> Callable[[Rule], Rule]:
+    """Registers a rule for the primitives of these names (separated by blanks)."""
+
+    def register(rule: Rule) -> Rule:
+        for name in names.split():
+            assert name not in RULES, f"{name} has two rules"
+            RULES[name] = rule
+        return rule
+
+    return register
+
+
+# -- elementwise ------------------------------------------------------------------------------------------------------
+
+COMPARED: dict[str, Callable[..., Any]] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "and": solver.And, "or": solver.Or, "not": solver.Not, "xor": solver.Xor,
+}  # fmt: skip
+COMPUTED: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": elementwise.truncated, "neg": operator.neg,
+    "rem": elementwise.remainder, "sign": elementwise.sign, "max": elementwise.greatest, "min": elementwise.least,
+    "clamp": elementwise.clamped,
+}  # fmt: skip
+
+
+def known(e: Equation, operation: Callable[..., Any]) -> LengthShadow:
+    """A whole number or truth value of others."""
+    return elementwise.computed(e.shape, operation, e.aligned)
+
+
+def is_signed(dtype: Any) -> bool:
+    """Whether it is a whole number that may be below 0: others wrap around there."""
+    return bool(jnp.issubdtype(dtype, np.signedinteger))
+
+
+@primitive("eq ne lt le gt ge and or not xor")
+def compared(e: Equation) -> LengthShadow:
+    """Truth values of numbers, or of truth values; of bits nothing is computed."""
+    sorts = {x.whole.sort() for x in e.operands if x.whole is not None}
+    bits = e.name in ("and", "or", "not", "xor") and e.dtypes[0] != np.bool_
+    if bits or len(sorts) != 1:
+        return joined(e.shape, e.aligned)
+    if sorts == {solver.BoolSort()} and e.name not in ("eq", "ne", "and", "or", "not", "xor"):
+        return joined(e.shape, e.aligned)
+    return known(e, COMPARED[e.name])
+
+
+@primitive("add add_any sub mul div neg rem sign max min clamp")
+def arithmetic(e: Equation) -> LengthShadow:
+    """Whole numbers are computed; of floating numbers positions and kinds are followed."""
+    name = "add" if e.name == "add_any" else e.name
+    if is_signed(e.dtypes[0]):
+        return _divided(e) if name in ("div", "rem") else known(e, COMPUTED[name])
+    real = sort_of(e.dtypes[0]) == REAL
+    xs = e.aligned
+    if name in ("add", "sub", "mul") and real and all(x.span is not None for x in xs):
+        counted = _counted(e, COMPUTED[name])
+        if counted is not None:
+            return counted
+    if name == "add":
+        return elementwise.add(e.shape, xs[0], xs[1], real)
+    if name == "sub":
+        return elementwise.subtract(e.shape, xs[0], xs[1], real)
+    if name == "mul":
+        return elementwise.multiply(e.shape, *xs)
+    if name == "div" and real:
+        e.divides(xs[1], xs[0])
+        return elementwise.divide(e.shape, *xs)
+    if name == "max":
+        return elementwise.larger(e.shape, *xs)
+    if name in ("neg", "sign"):
+        return elementwise.zero_from_zero(xs[0])
+    return joined(e.shape, xs)
+
+
+def _divided(e: Equation) -> LengthShadow:
+    by = e.operands[1].whole
+    if by is None or not solver.is_int_value(by) or by.as_long() <= 0:  # not linear
+        return replace(joined(e.shape, e.operands), zero=FALSE)
+    return known(e, COMPUTED[e.name])
+
+
+def _counted(e: Equation, operation: Callable[..., Any]) -> LengthShadow | None:
+    """Small whole numbers that floating ones stand for, if the result is one without rounding."""
+    spans = [x.span for x in e.operands]
+    ends = [operation(a, b) for a in spans[0] for b in spans[1]]  # type: ignore[union-attr]
+    if max(map(abs, ends)) > exact(e.dtypes[0]):
+        return None
+    return replace(known(e, operation), span=(min(ends), max(ends)))
+
+
+def exact(dtype: Any) -> int:
+    """The whole numbers up to here are floating numbers of this format without rounding."""
+    return int(2 ** (jnp.finfo(dtype).nmant + 1))  # type: ignore[no-untyped-call]
+
+
+@primitive("exp exp2 logistic")
+def exponential(e: Equation) -> LengthShadow:
+    """Above 0, and 0 at −∞ and at what is low enough."""
+    x = e.operands[0]
+    if sort_of(e.dtypes[0]) != REAL:
+        return joined(e.shape, [x])
+    if not solver.is_false(x.low):
+        e.finite_mask(alone=True)
+    return elementwise.exponential(x)
+
+
+@primitive("abs sin sinh tanh erf expm1 cbrt square asin asinh atan log1p sqrt ceil floor round real conj")
+def through_zero(e: Equation) -> LengthShadow:
+    """f(x) with f(0) = 0."""
+    return elementwise.zero_from_zero(e.operands[0])
+
+
+@primitive("integer_pow")
+def integer_power(e: Equation) -> LengthShadow:
+    """xʸ."""
+    if e.params["y"] > 0:
+        return elementwise.zero_from_zero(e.operands[0])
+    e.divides(e.operands[0])
+    return joined(e.shape, e.aligned)
+
+
+@primitive("log log2 cos cosh tan erfc erf_inv is_finite population_count clz acos acosh atanh imag complex")
+@primitive("shift_left shift_right_logical shift_right_arithmetic reduce_precision igamma igammac")
+def generic(e: Equation) -> LengthShadow:
+    """f(x, …) element by element."""
+    return joined(e.shape, e.aligned)
+
+
+@primitive("rsqrt pow lgamma digamma polygamma zeta")
+def divides(e: Equation) -> LengthShadow:
+    """The same for what is infinite at a zero of its first operand."""
+    e.divides(e.operands[0])
+    return joined(e.shape, e.aligned)
+
+
+@primitive("atan2 nextafter")
+def sees_sign(e: Equation) -> LengthShadow:
+    """The same for what tells −0 from +0."""
+    e.sees_sign()
+    return joined(e.shape, e.aligned)
+
+
+@primitive("select_n")
+def select(e: Equation) -> LengthShadow:
+    """The case that a truth value names, false first."""
+    condition, *cases = e.aligned
+    if len(cases) != 2 or e.operand_types[0] != np.bool_:
+        return joined(e.shape, e.aligned)
+    return elementwise.select(e.shape, condition, cases[1], cases[0])
+
+
+@primitive("convert_element_type")
+def convert(e: Equation) -> LengthShadow:
+    """Another number format; truth values become 1 and 0 exactly."""
+    x, old, new = e.operands[0], e.operand_types[0], e.dtypes[0]
+    result = replace(joined(e.shape, [x]), zero=x.zero, signed=x.signed)
+    if sort_of(old) == REAL and sort_of(new) == REAL:
+        narrow = x.whole is not None and x.span is not None and max(map(abs, x.span)) <= exact(new)
+        kept = {"whole": x.whole, "span": x.span} if narrow else {}
+        return settled(replace(result, neginf=x.neginf, low=x.low, positive=FALSE, number=x.number, **kept))
+    if new == np.bool_:
+        return replace(result, zero=FALSE if x.whole is None else x.zero, **_truth(x.whole))
+    if x.whole is None or not (is_signed(new) or sort_of(new) == REAL):
+        return result
+    if solver.is_bool(x.whole):
+        number = elementwise.counted(x.whole)
+        span = (0, 1) if sort_of(new) == REAL else None
+        return replace(result, whole=number, span=span, zero=inverse(x.whole))
+    if is_signed(new) and sort_of(old) != REAL:
+        return replace(result, whole=x.whole)
+    if solver.is_int_value(x.whole) and abs(x.whole.as_long()) <= exact(new):
+        n = x.whole.as_long()
+        return replace(result, whole=x.whole, span=(n, n), number=float(n))
+    return result
+
+
+def _truth(number: Any) -> dict[str, Any]:
+    if number is None:
+        return {}
+    truth = number if solver.is_bool(number) else solver.simplify(number != 0)
+    return {"whole": truth, "zero": inverse(truth), "span": None}
+
+
+@primitive("stop_gradient copy copy_p optimization_barrier sharding_constraint name")
+def same(e: Equation) -> list[LengthShadow]:
+    """The operands as they are."""
+    return list(e.operands)
+
+
+# -- movement ---------------------------------------------------------------------------------------------------------
+
+
+@primitive("iota")
+def counted(e: Equation) -> LengthShadow:
+    """The place along an axis."""
+    if not is_signed(e.dtypes[0]):
+        return constant(e.shape)
+    place = index(e.params["dimension"])
+    return constant(e.shape, whole=place, zero=solver.simplify(place == 0))
+
+
+@primitive("dim_as_value")
+def length(e: Equation) -> LengthShadow:
+    """A size as a number."""
+    size = whole(e.size(e.params["dim"]))
+    return constant(e.shape, whole=size, zero=solver.simplify(size == 0))
+
+
+@primitive("broadcast_in_dim")
+def broadcast(e: Equation) -> LengthShadow:
+    """Axes put in, or stretched; sizes that are no parameters come as further operands."""
+    return movement.broadcast(e.operands[0], e.shape, e.params["broadcast_dimensions"])
+
+
+@primitive("reshape squeeze expand_dims")
+def reshaped(e: Equation) -> LengthShadow:
+    """The elements in row-major order in another shape."""
+    return movement.reshaped(e.operands[0], e.shape)
+
+
+@primitive("transpose")
+def transposed(e: Equation) -> LengthShadow:
+    """Axes in another order."""
+    return movement.transposed(e.operands[0], e.params["permutation"])
+
+
+@primitive("slice")
+def cut(e: Equation) -> LengthShadow:
+    """Every so many places from a start."""
+    starts = [e.size(s) for s in e.params["start_indices"]]
+    steps = e.params["strides"] or (1,) * len(starts)
+    return movement.cut(e.operands[0], e.shape, starts, [int(s) for s in steps])
+
+
+@primitive("rev")
+def reversed_(e: Equation) -> LengthShadow:
+    """Axes from the end to the start."""
+    return movement.reversed_(e.operands[0], e.params["dimensions"])
+
+
+@primitive("split")
+def split(e: Equation) -> list[LengthShadow]:
+    """Pieces of an axis."""
+    axis, start, found = e.params["axis"], whole(0), []
+    for shape in e.shapes:
+        starts = [start if a == axis else 0 for a in range(len(shape))]
+        found.append(movement.cut(e.operands[0], shape, starts, [1] * len(shape)))
+        start = start + whole(shape[axis])
+    return found
+
+
+@primitive("concatenate")
+def concatenated(e: Equation) -> LengthShadow:
+    """End to end."""
+    return movement.concatenated(e.operands, e.params["dimension"], e.shape)
+
+
+@primitive("pad")
+def padded(e: Equation) -> LengthShadow:
+    """One number before and behind; between the elements is not followed."""
+    x, fill = e.operands
+    widths = e.params["padding_config"]
+    if any(not isinstance(w[2], int) or w[2] for w in widths):
+        return e.everything()
+    return movement.padded(x, fill, [e.size(w[0]) for w in widths], e.shape)
+
+
+# -- reductions -------------------------------------------------------------------------------------------------------
+
+
+@primitive("reduce_sum")
+def summed(e: Equation) -> LengthShadow:
+    """A sum."""
+    return reductions.summed(e.statements, e.operands[0], tuple(e.params["axes"]), e.last)
+
+
+@primitive("reduce_max")
+def largest(e: Equation) -> LengthShadow:
+    """The largest element."""
+    x = e.operands[0]
+    if not solver.is_false(x.low):
+        e.finite_mask(alone=False)
+    return reductions.largest(e.statements, x, tuple(e.params["axes"]), e.last)
+
+
+@primitive("reduce_min reduce_prod reduce_and reduce_or reduce_xor argmax argmin")
+def reduced(e: Equation) -> LengthShadow:
+    """Any function of all elements along the axes."""
+    return reductions.reduced(e.statements, e.operands[0], tuple(e.params["axes"]), e.last)
+
+
+@primitive("cumsum cumprod cummax cummin cumlogsumexp")
+def running(e: Equation) -> LengthShadow:
+    """Each element with all before it, or after it."""
+    return reductions.running(e.statements, e.operands[0], e.params["axis"], e.params["reverse"], e.last)
+
+
+@primitive("sort top_k")
+def ordered(e: Equation) -> list[LengthShadow]:
+    """An element of a sorted axis may come from any place of it, and depends on all."""
+    x = joined(e.operand_shapes[0], e.operands)
+    axis = e.params.get("dimension", e.params.get("axis", len(x.shape) - 1))
+    whole_axis = reductions.reduced(e.statements, x, [axis], e.last)
+    axes = [a for a in range(len(x.shape)) if a != axis]
+    return [movement.broadcast(whole_axis, shape, axes) for shape in e.shapes]
+
+
+@primitive("dot_general")
+def product(e: Equation) -> LengthShadow:
+    """Σ over contracted axes."""
+    contracting, batch = e.params["dimension_numbers"]
+    return reductions.contracted(e.statements, e.operands[0], e.operands[1], contracting, batch, e.last)
+
+
+@primitive("conv_general_dilated")
+def convolved(e: Equation) -> LengthShadow:
+    """Each place reads what lies under the taps of the kernel; of all channels."""
+    x, w = e.operands
+    p, numbers = e.params, e.params["dimension_numbers"]
+    if any(d != 1 for d in p["lhs_dilation"]) or p["batch_group_count"] != 1 or w.depends:
+        return e.everything()
+    lhs, rhs, out = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
+    wide = reductions.reduced(e.statements, x, [lhs[1]], e.last)  # without its channels
+    left = [a for a in range(len(x.shape)) if a != lhs[1]]
+    hi = integers.NONE
+    sizes = [e.operand_shapes[1][d] for d in rhs[2:]]
+    if not all(isinstance(s, int) for s in sizes) or np.prod(sizes) > MOST_TAPS:
+        return e.everything()
+    for tap in np.ndindex(*sizes):
+        places: dict[int, Any] = {lhs[0]: index(out[0])}
+        inside = [TRUE]
+        for k, t in enumerate(tap):
+            before = whole(e.size(p["padding"][k][0]))
+            place = index(out[2 + k]) * int(p["window_strides"][k]) + int(t) * int(p["rhs_dilation"][k]) - before
+            places[lhs[2 + k]] = place
+            inside.append(solver.And(place >= 0, place < whole(x.shape[lhs[2 + k]])))
+        at = integers.put(wide.hi, [places[a] for a in left])
+        hi = integers.later(hi, integers.choice(integers.every(*inside), at, integers.NONE))
+    fixed = TRUE if x.fixed.eq(TRUE) and w.fixed.eq(TRUE) else FALSE
+    unseen = FALSE if solver.is_false(x.unseen) else TRUE
+    return settled(LengthShadow(e.shape, hi, fixed=fixed, unseen=unseen, signed=x.signed or w.signed))
+
+
+@primitive("random_bits random_seed random_wrap random_unwrap random_fold_in random_split threefry2x32")
+def drawn(e: Equation) -> Any:
+    """Random numbers: of everything that their keys depend on."""
+    return [e.everything(shape) for shape in e.shapes]

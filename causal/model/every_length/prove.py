@@ -1,0 +1,157 @@
+"""One recorded program for every length: every output at t depends on positions up to t − k only (theory T26)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..trace.jaxpr.operands import WHOLE, sort_of
+from . import integers
+from .dims import Dims
+from .integers import NotLinear, Obligation, Statements, index, solver, whole
+from .interpreter import LengthRun
+from .movement import same_size
+from .sampling import numbers
+from .shadow import LengthShadow
+from .templates import ranges
+
+if TYPE_CHECKING:
+    from ..jax.program import JaxProgram
+    from ..trace.records import MaskCondition, Operation
+    from .integers import Term
+    from .lengths import Lengths
+
+SMALL = (6, 12, 24, 48)  # lengths at which a candidate is looked for first
+
+
+@dataclass(frozen=True)
+class LengthProof:
+    """What an abstract run for all lengths found; `closed`: it proves the boundary.
+
+    `candidate` is a length at which the bound found exceeds it. `latest`: for each output, the bound at t.
+    """
+
+    lengths: Lengths
+    closed: bool
+    obligations: tuple[Obligation, ...]
+    conditions: tuple[MaskCondition, ...]
+    assumptions: tuple[str, ...]
+    unknown: tuple[Operation, ...]
+    operations: int
+    asked: int
+    seconds: float
+    solver_seconds: float
+    outputs: tuple[LengthShadow, ...]
+    axes: tuple[int, ...]
+    variable: Term
+    candidate: int | None = None
+
+    def latest(self, n: int) -> Any:
+        """The latest position that an output at each t may depend on, at one length."""
+        return np.max([_along(o, a, self.lengths, n) for o, a in zip(self.outputs, self.axes, strict=True)], axis=0)
+
+
+def prove(program: JaxProgram, lengths: Lengths, lag: int, finite_masks: bool = True) -> LengthProof:
+    """The run over a program whose sizes are symbols; NotLinear where they are none that can be followed."""
+    began = time.perf_counter()
+    variable = solver.Int(lengths.variable)
+    dims = Dims({lengths.variable: variable})
+    premises = [variable >= lengths.least]
+    if lengths.most is not None:
+        premises.append(variable <= lengths.most)
+    statements = Statements(premises)
+    n = whole(dims.size(program.input.shape[program.subject.sequence_axis]))
+    run = LengthRun(statements, dims, solver.simplify(n - 1), program.recording.held, finite_masks)
+    avals = [v.aval for v in program.recording.program.jaxpr.invars]
+    arguments = [_argument(run, g, a, program) for g, a in zip(program.recording.given, avals, strict=True)]
+    results = dict(zip(program.recording.paths, run.closed(program.recording.program, arguments), strict=True))
+    outputs = [results[path] for path in program.paths]
+    axes = [program.subject.output_axis % len(o.shape) for o in outputs]
+    broken = [c for c in _claims(outputs, axes, n, lag) if not _held(statements, *c)]
+    ledger = run.ledger
+    return LengthProof(
+        lengths=lengths,
+        closed=not broken,
+        obligations=tuple(statements.obligations),
+        conditions=tuple(c for c in ledger.conditions.values() if c.kind == "finite-mask"),
+        assumptions=(
+            *ledger.assumptions,
+            *(c.text for c in ledger.conditions.values() if c.kind != "finite-mask"),
+        ),
+        unknown=tuple(ledger.unknown.values()),
+        operations=sum(ledger.counts.values()),
+        asked=statements.asked,
+        seconds=time.perf_counter() - began,
+        solver_seconds=statements.seconds,
+        outputs=tuple(outputs),
+        axes=tuple(axes),
+        variable=variable,
+        candidate=_candidate(statements, broken[0], n) if broken else None,
+    )
+
+
+def _argument(run: LengthRun, given: Any, aval: Any, program: JaxProgram) -> LengthShadow:
+    """The input itself; a parameter or another input, which may hold any numbers; what else the model keeps."""
+    shape = run.dims.shape(aval.shape)
+    if given.role == "input":
+        return LengthShadow(shape, index(program.subject.sequence_axis))
+    if given.role == "constant" and sort_of(aval.dtype) == WHOLE and not _has_symbols(aval.shape):
+        return run.constant(given.value, aval)
+    return LengthShadow(shape)
+
+
+def _has_symbols(shape: Sequence[Any]) -> bool:
+    return any(not isinstance(d, int) for d in shape)
+
+
+Claim = tuple[Any, list[Any]]
+
+
+def _claims(outputs: Sequence[LengthShadow], axes: Sequence[int], n: Term, lag: int) -> list[Claim]:
+    """What is to be proved of every output, with the places that it speaks of."""
+    found: list[Claim] = []
+    for output, axis in zip(outputs, axes, strict=True):
+        if not same_size(output.shape[axis], n):
+            raise NotLinear("an output has another number of places than the input")
+        allowed = solver.Or(output.hi <= index(axis) - lag, output.hi < 0)
+        found.append((allowed, ranges(output.shape)))
+    return found
+
+
+def _held(statements: Statements, claim: Any, inside: list[Any]) -> bool:
+    statements.about = "the output"
+    return statements.hold(claim, *inside)
+
+
+def _candidate(statements: Statements, broken: Claim, n: Term) -> int | None:
+    """A small length at which the bound exceeds what the boundary allows."""
+    claim, inside = broken
+    limits = [solver.And(n <= most, *inside) for most in SMALL]
+    model = statements.broken(claim, [*limits, solver.And(*inside)])
+    if model is None:
+        return None
+    values = {name: solver.IntVal(v) for name, v in model.items()}
+    pairs = [(solver.Int(name), v) for name, v in values.items()]
+    found = solver.simplify(solver.substitute(n, *pairs))
+    return int(found.as_long()) if solver.is_int_value(found) else None
+
+
+def _along(output: LengthShadow, axis: int, lengths: Lengths, n: int) -> Any:
+    value = n if lengths.block == 1 else (n - lengths.residue) // lengths.block
+    at: dict[str, Any] = {lengths.variable: np.int64(value)}
+    used = integers.variables(output.hi)
+    for a, size in enumerate(output.shape):
+        if a == axis:
+            places = np.arange(n)
+        elif index(a).get_id() in used:
+            places = np.arange(int(numbers(whole(size), at)))
+        else:
+            places = np.zeros(1, np.int64)
+        at[f"i{a}"] = places.reshape([-1 if k == a else 1 for k in range(len(output.shape))])
+    shown = np.broadcast_to(numbers(output.hi, at), [np.size(at[f"i{a}"]) for a in range(len(output.shape))])
+    shown = np.maximum(shown, -1)
+    return shown.max(axis=tuple(a for a in range(len(output.shape)) if a != axis))

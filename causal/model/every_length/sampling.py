@@ -1,0 +1,107 @@
+"""Terms at a few lengths: what a closed form has to be, before it is proved to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .integers import PLACES, solver, variables, whole
+
+if TYPE_CHECKING:
+    from .shadow import Size
+
+LENGTHS = (3, 5)  # for the variables of the length
+MOST = 12  # places of an axis that are looked at; more of a symbolic one
+FEW = 4  # first and last places of a longer one
+
+MEANINGS: dict[int, Callable[..., Any]] = {
+    solver.Z3_OP_ADD: lambda *xs: sum(xs[1:], xs[0]),
+    solver.Z3_OP_SUB: lambda *xs: reduce(np.subtract, xs),
+    solver.Z3_OP_MUL: lambda *xs: reduce(np.multiply, xs),
+    solver.Z3_OP_UMINUS: np.negative,
+    solver.Z3_OP_IDIV: np.floor_divide,
+    solver.Z3_OP_MOD: np.mod,
+    solver.Z3_OP_ITE: np.where,
+    solver.Z3_OP_AND: lambda *xs: reduce(np.logical_and, xs),
+    solver.Z3_OP_OR: lambda *xs: reduce(np.logical_or, xs),
+    solver.Z3_OP_XOR: np.logical_xor,
+    solver.Z3_OP_NOT: np.logical_not,
+    solver.Z3_OP_LE: np.less_equal,
+    solver.Z3_OP_GE: np.greater_equal,
+    solver.Z3_OP_LT: np.less,
+    solver.Z3_OP_GT: np.greater,
+    solver.Z3_OP_EQ: np.equal,
+    solver.Z3_OP_DISTINCT: np.not_equal,
+    solver.Z3_OP_IMPLIES: lambda a, b: np.logical_or(np.logical_not(a), b),
+}
+
+
+def numbers(term: Any, at: Mapping[str, Any]) -> Any:
+    """The numbers or truth values of a term, for arrays of numbers of its variables."""
+    known: dict[int, Any] = {}
+
+    def value(t: Any) -> Any:
+        key = t.get_id()
+        if key not in known:
+            known[key] = _one(t, at, value)
+        return known[key]
+
+    return value(term)
+
+
+def _one(term: Any, at: Mapping[str, Any], value: Callable[[Any], Any]) -> Any:
+    if solver.is_int_value(term):
+        return np.int64(term.as_long())
+    kind = term.decl().kind()
+    if kind == solver.Z3_OP_TRUE or kind == solver.Z3_OP_FALSE:
+        return np.bool_(kind == solver.Z3_OP_TRUE)
+    if kind == solver.Z3_OP_UNINTERPRETED:
+        return at[term.decl().name()]
+    return MEANINGS[kind](*map(value, term.children()))
+
+
+class Sample:
+    """Places of an array of some shape at a few lengths; the axes in `gone` are those that a reduction removes."""
+
+    def __init__(self, terms: Sequence[Any], shape: Sequence[Size], gone: Sequence[int], free: Iterable[str]) -> None:
+        self._grids = []
+        used = variables(*terms)
+        for length in LENGTHS:
+            lengths = {name: np.int64(length + k) for k, name in enumerate(sorted(free))}
+            at: dict[str, Any] = dict(lengths)
+            axes = [a for a in range(len(shape)) if PLACES[a].get_id() in used or a in gone]
+            for k, a in enumerate(axes):
+                size = int(numbers(whole(shape[a]), lengths))
+                places = np.arange(size)
+                if size > MOST and isinstance(shape[a], int):
+                    places = np.r_[:FEW, size - FEW : size]
+                at[f"i{a}"] = places.reshape([-1 if j == k else 1 for j in range(len(axes))])
+            for a in range(len(shape)):
+                at.setdefault(f"i{a}", np.int64(0))
+            self._grids.append((at, tuple(k for k, a in enumerate(axes) if a in gone), len(axes)))
+
+    def needed(self, hi: Any, skip: Any) -> list[Any]:
+        """What no closed form may be below, at the places that are left."""
+        found = []
+        for at, gone, rank in self._grids:
+            shown = np.where(numbers(skip, at), -1, np.maximum(numbers(hi, at), -1))
+            shown = np.broadcast_to(shown, np.broadcast_shapes(np.shape(shown), (1,) * rank))
+            found.append(shown.max(axis=gone, keepdims=True, initial=-1))
+        return found
+
+    def shown(self, truth: Any) -> list[Any]:
+        """A truth value at the places."""
+        return [np.asarray(numbers(truth, at)) for at, _, _ in self._grids]
+
+    def excess(self, form: Any, needed: Sequence[Any]) -> float | None:
+        """By how much a form lies above what is needed; None where it is below."""
+        total = 0.0
+        for (at, _, _), least in zip(self._grids, needed, strict=True):
+            above = np.maximum(numbers(form, at), -1) - least
+            if (above < 0).any():
+                return None
+            total += float(np.mean(above)) if np.size(above) else 0.0
+        return total

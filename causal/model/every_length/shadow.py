@@ -1,0 +1,127 @@
+"""What is known of an array at every length: for each place the latest position that its number may depend on.
+
+As `trace.domain` does for one length, for all of them: each part is a term in the places `index(a)` and in the length.
+An element that is `fixed` is the same number in every run, so that it depends on no position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from . import integers
+from .integers import FALSE, NONE, TRUE, put
+
+if TYPE_CHECKING:
+    from .integers import Term, Truth
+
+Size: TypeAlias = Any  # a number, or a term in the length
+
+
+@dataclass(frozen=True, eq=False)
+class LengthShadow:
+    """An array of `shape` (numbers, or terms in the length) at every length.
+
+    `hi`: the latest position, below 0 for none. `fixed`: the same in every run; `zero`: exactly 0, and `neginf`:
+    exactly −∞, or no number at all, in every run. `low`: a score lowered by a large constant; `positive`: above 0.
+    `unseen`: it may be such a lowered score without saying so, as the largest of a row is in which nothing is visible.
+
+    `whole`: the number or truth value itself, where it is fixed and known; with `span`, its least and greatest where it
+    stands in for a floating number. `number`: the floating number that all elements are. `signed`: a zero may be −0.
+    """
+
+    shape: tuple[Size, ...]
+    hi: Term = NONE
+    fixed: Truth = FALSE
+    zero: Truth = FALSE
+    neginf: Truth = FALSE
+    low: Truth = FALSE
+    positive: Truth = FALSE
+    unseen: Truth = FALSE
+    whole: Any = None
+    span: tuple[int, int] | None = None
+    number: float | None = None
+    signed: bool = False
+
+    @property
+    def depends(self) -> bool:
+        """Whether it may depend on some position, as far as the term's form says."""
+        return not self.hi.eq(NONE)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from others, while they are alive."""
+        terms = (*(integers.whole(d) for d in self.shape), self.hi, *(getattr(self, p) for p in TRUTHS))
+        known = () if self.whole is None else (self.whole.get_id(),)
+        return (*(t.get_id() for t in terms), *known, self.span, self.number, self.signed)
+
+
+def is_size(size: Size, number: int) -> bool:
+    """Whether it is this number at every length."""
+    return isinstance(size, int) and size == number
+
+
+TRUTHS = ("fixed", "zero", "neginf", "low", "positive", "unseen")
+
+
+def constant(shape: Sequence[Size], **known: Any) -> LengthShadow:
+    """The same in every run."""
+    return LengthShadow(tuple(shape), fixed=TRUE, **known)
+
+
+def settled(shadow: LengthShadow) -> LengthShadow:
+    """The shadow with what is fixed depending on nothing."""
+    fixed = integers.either(shadow.fixed, shadow.zero, shadow.neginf)
+    return replace(shadow, fixed=fixed, hi=integers.choice(fixed, NONE, shadow.hi))
+
+
+def moved(x: LengthShadow, shape: Sequence[Size], places: Sequence[Term]) -> LengthShadow:
+    """The array whose element at the places `index(a)` is x's at `places`."""
+    parts: dict[str, Any] = {p: put(getattr(x, p), places) for p in ("hi", *TRUTHS)}
+    known = None if x.whole is None else put(x.whole, places)
+    return replace(x, shape=tuple(shape), whole=known, **parts)
+
+
+def picked(condition: Truth, a: LengthShadow, b: LengthShadow, shape: Sequence[Size]) -> LengthShadow:
+    """`condition ? a : b` of two arrays in the same places, for a condition that is known."""
+    parts: dict[str, Any] = {p: integers.choice(condition, getattr(a, p), getattr(b, p)) for p in ("hi", *TRUTHS)}
+    both = a.whole is not None and b.whole is not None and a.whole.sort() == b.whole.sort()
+    span = (min(a.span[0], b.span[0]), max(a.span[1], b.span[1])) if a.span and b.span else None
+    both = both and (a.span is None) == (b.span is None)
+    return LengthShadow(
+        tuple(shape),
+        **parts,
+        whole=integers.choice(condition, a.whole, b.whole) if both else None,
+        span=span if both else None,
+        number=a.number if a.number == b.number else None,
+        signed=a.signed or b.signed,
+    )
+
+
+def joined(shape: Sequence[Size], shadows: Sequence[LengthShadow]) -> LengthShadow:
+    """Any function of arrays, element by element: the latest position of all; fixed where all are."""
+    return settled(
+        LengthShadow(
+            tuple(shape),
+            integers.latest([x.hi for x in shadows]),
+            fixed=integers.every(*(x.fixed for x in shadows)),
+            unseen=integers.either(*(x.unseen for x in shadows)),
+            signed=any(x.signed for x in shadows),
+        )
+    )
+
+
+def total(shape: Sequence[Size], shadows: Sequence[LengthShadow], last: Term) -> LengthShadow:
+    """Any function of arrays at all: of everything, as soon as one of them depends on something."""
+    depends = any(x.depends for x in shadows)
+    fixed = all(x.fixed.eq(TRUE) for x in shadows)
+    signed = any(x.signed for x in shadows)
+    unseen = TRUE if any(map(may_be_low, shadows)) else FALSE
+    hi = last if depends else NONE
+    return LengthShadow(tuple(shape), hi, fixed=TRUE if fixed else FALSE, unseen=unseen, signed=signed)
+
+
+def may_be_low(x: LengthShadow) -> bool:
+    """Whether some element may be a lowered score, whether it says so or not."""
+    return not (integers.solver.is_false(x.low) and integers.solver.is_false(x.unseen))

@@ -1,0 +1,116 @@
+"""Random programs at every length against brute force; and faults planted in the prover, each of which shows."""
+
+from __future__ import annotations
+
+from by_path import benchmark
+from needs import need
+
+need("jax")
+need("z3")
+need("cvc5")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from attnproof.causal.model.every_length import elementwise, integers, movement, reductions, templates
+from attnproof.causal.model.every_length.integers import Statements
+from attnproof.causal.model.every_length.lengths import Lengths
+from length_programs import WIDTH, reads
+
+fuzz = benchmark("fuzz_lengths")
+
+
+def test_random_programs_read_nothing_later_than_their_bounds():
+    followed = [fuzz.case(seed) for seed in range(2000, 2008)]
+    assert [c.name for c in followed if c.wrong] == []
+    assert sum(c.proof is not None for c in followed) >= 5
+    assert sum(c.sharp for c in followed) >= 2
+
+
+def wrong_lengths(run):
+    """The lengths at which a bound is below what the program reads."""
+    proof = fuzz.proof_of(run, Lengths())
+    assert proof is not None
+    return [n for n in (1, 2, 3, 5, 8, 9) if (proof.latest(n) < reads(run, n)).any()]
+
+
+def attention(rule, low):
+    def run(x):
+        t = jnp.arange(x.shape[0])
+        s = jnp.where(rule(t[:, None], t[None, :]), x @ x.T, low)
+        return jax.nn.softmax(s, -1) @ x
+
+    return run
+
+
+def starved(x):
+    """No block is complete for the first positions, and the mask is finite."""
+    return attention(lambda i, j: j // 4 < i // 4, -1e30)(x)
+
+
+def wrapped(x):
+    """The place before the first is the last."""
+    t = jnp.arange(x.shape[0])
+    return jnp.take(x, jnp.where(t == 0, x.shape[0] - 1, t - 1), axis=0)
+
+
+def windowed(x):
+    return attention(lambda i, j: (j <= i + 1) & (j > i - 3), -jnp.inf)(x)
+
+
+PROGRAMS = {"starved": starved, "wrapped": wrapped, "windowed": windowed, "running": lambda x: jnp.cumsum(x[::-1], 0)}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_bound_is_too_early(name):
+    assert wrong_lengths(PROGRAMS[name]) == []
+
+
+def test_a_template_that_nobody_proves_is_seen(monkeypatch):
+    monkeypatch.setattr(Statements, "hold", lambda self, claim, *given: True)
+    monkeypatch.setattr(templates.Sample, "excess", lambda self, form, needed: 0.0)
+    assert wrong_lengths(windowed) != []
+
+
+def test_a_missing_check_that_a_row_sees_something_is_seen(monkeypatch):
+    monkeypatch.setattr(reductions, "visible", lambda x, axis: integers.TRUE)
+    assert wrong_lengths(starved) != []
+
+
+def test_a_wrong_guard_is_seen(monkeypatch):
+    """Whatever lies in the padding counts as nothing, and so do the places just before it."""
+    right = movement.padded
+
+    def wrong(x, fill, before, shape):
+        return right(x, fill, [b if isinstance(b, int) and b <= 0 else b + 1 for b in before], shape)
+
+    monkeypatch.setattr("attnproof.causal.model.every_length.movement.padded", wrong)
+
+    def early(x):
+        n = x.shape[0]
+        return jax.lax.slice(jnp.pad(x, ((1, 0), (0, 0))), (0, 0), (n, WIDTH))
+
+    assert wrong_lengths(early) != []
+
+
+def test_a_mask_that_counts_as_infinite_is_seen(monkeypatch):
+    monkeypatch.setattr(elementwise, "BIG", -1e9)
+    monkeypatch.setattr("attnproof.causal.model.every_length.interpreter.BIG", -1e9)
+    weak = attention(lambda i, j: j <= i, -1.0)
+    assert wrong_lengths(weak) != []
+
+
+def test_a_statement_that_one_solver_denies_is_not_taken(monkeypatch):
+    monkeypatch.setattr(integers, "both", lambda text: ("unsat", "sat"))
+    proof = fuzz.proof_of(windowed, Lengths())
+    assert not proof.closed
+    assert not proof.obligations
+    assert np.array_equal(proof.latest(5), np.full(5, 4))
+
+
+def test_lengths_in_words():
+    assert Lengths().describe() == "every n ≥ 1"
+    assert Lengths(4, 3, least=2).describe() == "every n = 4·m + 3 ≥ 11"
+    assert Lengths(least=2, most=64).describe() == "every n ≥ 2 and n ≤ 64"
+    assert [n for n in range(12) if Lengths(4, 1).holds(n)] == [5, 9]
