@@ -23,6 +23,7 @@ PAGES = [
         "in-ci",
         "prove-a-configuration",
         "check-a-jax-model",
+        "for-every-length",
     )
 ]
 if not DOCS.is_dir():

@@ -1,0 +1,60 @@
+"""Proofs for every length, model by model: for which lengths, from how many statements, in which time.
+
+    python -m benchmarks.every_length
+
+Beside each: one check at n = 12 alone. The last rows are one architecture with two and with twelve layers.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import attnproof as ap
+import jax.numpy as jnp  # noqa: TC002
+from length_models import MODELS, D, given, masked
+
+
+def deep(layers: int) -> object:
+    """Attention with a finite mask and a hidden layer, several times."""
+    layer = masked(lambda i, j: j <= i, -1e30)
+
+    def model(x: jnp.ndarray) -> jnp.ndarray:
+        for _ in range(layers):
+            x = layer(x)
+        return x
+
+    return model
+
+
+def row(name: str, model: object, x: object, **keywords: object) -> str:
+    """One line of the table."""
+    began = time.perf_counter()
+    ap.check_model(model, x, replay="never", **keywords)  # type: ignore[arg-type]
+    one = time.perf_counter() - began
+    began = time.perf_counter()
+    verdict = ap.check_model(model, x, replay="never", lengths="all", **keywords)  # type: ignore[arg-type]
+    whole = time.perf_counter() - began
+    found = verdict.details["every_length"]
+    spoken = verdict.about.split(" for ")[-1]
+    return (
+        f"| {name} | {spoken} | {verdict.status.name} | {len(found['obligations'])} | {found['solver_seconds']:.2f} | "
+        f"{whole:.1f} | {one:.1f} |"
+    )
+
+
+def main() -> None:
+    print("| model | proved for | verdict | statements | seconds of both solvers | seconds in all | n = 12 alone |")
+    print("|---|---|---|---|---|---|---|")
+    for name, (build, _) in MODELS.items():
+        extra = {"vocabulary": 7} if name == "flax" else {}
+        print(row(name, build(False), given(name), **extra), flush=True)
+    for layers in (2, 12):
+        print(row(f"{layers} layers, width {D}", deep(layers), given("full")), flush=True)
+
+
+if __name__ == "__main__":
+    main()
