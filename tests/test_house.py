@@ -31,6 +31,7 @@ ELSEWHERE = {
     "tests/test_features.py": "the user's own test file",
     "strategy.py": "the user's own strategy",
     "ask.v": "what the reader writes",
+    "proof/recheck.py": "written beside a proof that is saved",
     "file.py": "any file",
     "x.v": "the file of an example",
 }
