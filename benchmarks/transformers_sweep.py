@@ -153,7 +153,7 @@ def shrunk(kind: Any) -> Any:
     return kind(**given)
 
 
-def model_of(name: str) -> Any:
+def model_of(name: str, attention: str = "eager") -> Any:
     """The model, shrunk, without dropout, on the CPU."""
     import torch
     import transformers
@@ -162,7 +162,7 @@ def model_of(name: str) -> Any:
     config = shrunk(model.config_class)
     if hasattr(config, "is_decoder"):
         config.is_decoder = True
-    config._attn_implementation = "eager"
+    config._attn_implementation = attention
     with torch.device("meta"):
         large = {n: tuple(p.shape) for n, p in model(config).named_parameters() if p.numel() > LARGEST / 16}
     if large:

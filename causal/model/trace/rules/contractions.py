@@ -74,6 +74,17 @@ def distances(call: Any) -> Shadow:
     return transfer.distances(a.shadow, b.shadow, tuple(call.value.shape))
 
 
+@rule("aten._trilinear", fails="never", sees_sign=False)
+def trilinear(call: Any) -> Shadow:
+    """A sum of products of three, each with axes put in along which it is the same."""
+    return transfer.trilinear(
+        [call[f"i{i}"].shadow for i in (1, 2, 3)],
+        [call[f"expand{i}"] for i in (1, 2, 3)],
+        call["sumdim"],
+        tuple(call.value.shape),
+    )
+
+
 @rule("aten.linalg_cross", fails="never", sees_sign=False)
 def cross(call: Any) -> Shadow:
     """The cross product of the vectors of three numbers along one axis."""
@@ -92,7 +103,8 @@ def solve_triangular(call: Any) -> Any:
 DECOMPOSITIONS = names(
     """
     linalg_inv_ex _linalg_solve_ex linalg_cholesky_ex linalg_qr _linalg_svd _linalg_eigh linalg_pinv linalg_lu_factor_ex
-    linalg_lu_solve _linalg_det linalg_matrix_exp _linalg_slogdet cholesky_solve cholesky_inverse
+    linalg_lu_solve _linalg_det linalg_matrix_exp _linalg_slogdet cholesky_solve cholesky_inverse cholesky linalg_eig
+    linalg_lu lu_unpack linalg_ldl_factor_ex linalg_ldl_solve geqrf linalg_householder_product ormqr triangular_solve
     """
 )
 

@@ -19,7 +19,13 @@ GENERIC = """
     special_entr special_erfcx special_i0e special_i1 special_i1e special_log_ndtr special_ndtri special_xlog1py tan
     threshold xlogy complex _conj lerp frexp ldexp silu_backward gelu_backward
     tanh_backward sigmoid_backward threshold_backward leaky_relu_backward elu_backward hardtanh_backward mish_backward
-    hardswish_backward hardsigmoid_backward softplus_backward
+    hardswish_backward hardsigmoid_backward softplus_backward native_dropout_backward igammac
+    special_airy_ai special_bessel_j0 special_bessel_j1 special_modified_bessel_i0 special_modified_bessel_i1
+    special_spherical_bessel_j0 special_chebyshev_polynomial_t special_chebyshev_polynomial_u
+    special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_hermite_polynomial_h
+    special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p
+    special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u
+    special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w
 """
 
 
@@ -35,7 +41,9 @@ def pointwise(call: Any) -> Shadow:
 )  # fmt: skip
 @rule(*names("rsqrt"), fails="whole numbers", sees_sign=False, pointwise=True, branch_cut=True, divides=True)
 @rule(
-    *names("digamma floor_divide lgamma polygamma reciprocal special_zeta"),
+    *names("digamma floor_divide lgamma polygamma reciprocal special_zeta special_bessel_y0 special_bessel_y1"),
+    *names("special_modified_bessel_k0 special_modified_bessel_k1"),
+    *names("special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1"),
     fails="whole numbers", sees_sign=False, pointwise=True, divides=True,
 )  # fmt: skip
 @rule(*names("angle atan2 copysign nextafter polar signbit"), fails="whole numbers", sees_sign=True, pointwise=True)

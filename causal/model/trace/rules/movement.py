@@ -67,7 +67,7 @@ COPIES = names(
     """
     rot90 unsafe_split unsafe_split_with_sizes permute_copy transpose_copy expand_copy slice_copy select_copy
     unsqueeze_copy squeeze_copy t_copy unbind_copy split_copy split_with_sizes_copy unfold_copy diagonal_copy
-    channel_shuffle pixel_shuffle pixel_unshuffle diagonal_scatter
+    narrow_copy channel_shuffle pixel_shuffle pixel_unshuffle diagonal_scatter
     """
 )
 

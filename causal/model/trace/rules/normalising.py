@@ -7,6 +7,8 @@ from typing import Any
 from ..domain import VARIES, Shadow, reshape, uniform
 from ..registry import rule
 from ..transfer import normalising as transfer
+from ..transfer.elementwise import pointwise
+from ..transfer.reductions import reduced
 
 
 @rule("aten._softmax", "aten._safe_softmax", fails="never", sees_sign=False)
@@ -21,6 +23,25 @@ def log_softmax(call: Any) -> Shadow:
     """x − log Σ exp(x) over one axis."""
     x = call["self"]
     return transfer.log_softmax(call, x, call["dim"] % max(1, len(x.shape)))
+
+
+@rule("aten._softmax_backward_data", "aten._log_softmax_backward_data", fails="never", sees_sign=False)
+def softmax_derivative(call: Any) -> Shadow:
+    """Each element reads its row of both."""
+    x, rank = call["grad_output"], len(call.value.shape)
+    axis = call["dim"] % max(1, rank)
+    row = tuple(1 if a == axis else n for a, n in enumerate(x.shape))
+    shadows = [x.shadow, call["output"].shadow]
+    return pointwise(x.shape, [reduced(s, (axis,), row) for s in shadows] if rank else shadows)
+
+
+@rule("aten.renorm", fails="never", sees_sign=False)
+def renormalised(call: Any) -> Shadow:
+    """Each slice along an axis is scaled by its own norm."""
+    x, axis = call["self"].shadow, call["dim"] % len(call.value.shape)
+    rest = tuple(a for a in range(len(x.shape)) if a != axis)
+    norm = reduced(x, rest, tuple(n if a == axis else 1 for a, n in enumerate(x.shape)))
+    return pointwise(x.shape, [x, norm])
 
 
 def given(call: Any, *which: str) -> list[Any]:

@@ -198,6 +198,19 @@ def substitution(a: Shadow, b: Shadow, upper: bool, shape: tuple[int, ...]) -> S
     return assemble(shape, parts[0], parts[1], kinds_from(np.full((1,) * axes, fixed)))
 
 
+def trilinear(
+    shadows: Sequence[Shadow], expanded: Sequence[Sequence[int]], summed: Sequence[int], shape: tuple[int, ...]
+) -> Shadow:
+    """Σ a · b · c over the axes `summed`, each with axes of size 1 put in at `expanded`."""
+    rank = len(shadows[0].shape) + len(expanded[0])
+    parts = []
+    for shadow, at in zip(shadows, expanded, strict=True):
+        given, places = iter(shadow.shape), {d % rank for d in at}
+        parts.append(reshape(shadow, tuple(1 if a in places else next(given) for a in range(rank))))
+    product = pointwise(tuple(np.broadcast_shapes(*(p.shape for p in parts))), parts)
+    return reduced(product, tuple(d % rank for d in summed), shape) if summed else product
+
+
 def whole_matrices(shadows: Iterable[Shadow], shape: tuple[int, ...]) -> Shadow:
     """A number of a decomposition reads the whole matrix (the last two axes), of each operand; batches stay apart."""
     shadows = list(shadows)

@@ -21,6 +21,19 @@ UNARY = """
     isnan isneginf isposinf lgamma log log10 log1p log2 logical_not logit nan_to_num neg rad2deg reciprocal round rsqrt sgn
     sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc relu i0
     """
+BESSEL = ["airy_ai", "bessel_j0", "bessel_j1", "modified_bessel_i0", "modified_bessel_i1", "spherical_bessel_j0"]
+BESSEL_ABOVE = [
+    "bessel_y0",
+    "bessel_y1",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
+]
+POLYNOMIALS = [
+    *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
+    "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
+]  # fmt: skip
 SPECIAL = "entr erfcx i0e i1 i1e log_ndtr ndtr ndtri"
 FUNCTIONAL = """
     celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu6 selu silu softplus softshrink
@@ -112,6 +125,11 @@ CASES = {
             x.float(), torch.full((4,), 0.1), torch.zeros(4), 1, -9, 9
         ),
     ],
+    "bessel": lambda x: [getattr(torch.special, name)(x) for name in BESSEL],
+    "bessel above 0": lambda x: [getattr(torch.special, name)(x.abs() + 0.1) for name in BESSEL_ABOVE],
+    "polynomials": lambda x: [getattr(torch.special, name)(x.tanh(), 3) for name in POLYNOMIALS],
+    "igammac": lambda x: torch.special.gammaincc(x.abs() + 0.1, x.abs() + 0.2),
+    "native_dropout_backward": lambda x: torch.ops.aten.native_dropout_backward(x, C > 0, 2.0),
     "glu_jvp": lambda x: torch.ops.aten.glu_jvp(F.glu(x, 1), x, x, 1),
     "erfinv of small": lambda x: torch.erfinv(x.tanh()),
 }
@@ -120,6 +138,7 @@ LOOSE = {*CONSTANT, *STEPS, "acos", "acosh", "asin", "atanh", "erfinv", "log", "
          "sqrt", "special.ndtri", "special.entr", "mvlgamma", "nan_to_num", "comparisons", "bitwise", "integers",
          "relu", "F.relu6", "F.hardtanh", "F.hardsigmoid", "F.softshrink", "F.hardshrink", "F.hardswish", "nextafter",
          "and", "or", "bitwise and", "clamp by data", "clamp_max", "clamp_min", "maximum", "minimum", "where constant", "heaviside",
+         "bessel", "bessel above 0", "polynomials", "igammac", "native_dropout_backward",
          "fmax", "fmin", "floor_divide", "frexp", "in place", "threshold", "copysign", "igamma", "pow of two", "bitwise or",
          "xor", "erfc", "erf", "F.gelu", "backwards", "fake quantised", "zeros divided", "erfinv of small", "where data", "special.i1e", "special.erfcx",
          "pow of a number", "i0", "masked_fill data", "zeta", "sinc", "lgamma", "polygamma", "digamma", "logaddexp2", "logaddexp", "sigmoid",

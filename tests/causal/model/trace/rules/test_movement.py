@@ -29,6 +29,7 @@ VIEWS = {
     ],
     "permute": lambda x: [x.T, x.t(), x.permute(1, 0), x[None].movedim(0, 2), x.transpose(0, 1), x.mT],
     "slices": lambda x: [x[1:4], x[:, ::2], x[2], x[..., -1], x[None, :, None], x.narrow(0, 1, 2), x.select(1, 2)],
+    "narrow_copy": lambda x: [torch.narrow_copy(x, 0, 1, 3), torch.narrow_copy(x, 1, 0, 2)],
     "expand": lambda x: [
         x.expand(2, 6, 4),
         x.unsqueeze(1).expand(6, 3, 4),

@@ -40,6 +40,11 @@ CASES = {
     "masked exponentials": lambda x: (scores(x).exp() * ~FUTURE) @ x / (scores(x).exp() * ~FUTURE).sum(1, keepdim=True),
     "log softmax": lambda x: (scores(x) + HIDE).log_softmax(1).exp() @ x,
     "layer norm": lambda x: [F.layer_norm(x, (4,)), F.layer_norm(x, (4,), ONE, TWO), F.layer_norm(x, (6, 4))],
+    "derivatives of softmax": lambda x: [
+        torch.ops.aten._softmax_backward_data(x, X.softmax(1), 1, x.dtype),
+        torch.ops.aten._log_softmax_backward_data(X, x, -1, x.dtype),
+    ],
+    "renorm": lambda x: torch.renorm(x, 2, 0, 0.5),
     "rms norm": lambda x: F.rms_norm(x, (4,), ONE),
     "group norm": lambda x: F.group_norm(x.T[None], 2, ONE, TWO),
     "instance norm": lambda x: F.instance_norm(x.T[None]),
