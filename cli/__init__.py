@@ -27,12 +27,12 @@ COMMANDS = (
     *("verify", "check", "model", "pipeline", "pipelines", "startup"),
     *("design", "cost", "error", "retention", "explain", "doctor", "schema"),
 )
+RUNS_CODE = {"model", "pipeline", "pipelines", "startup"}  # the commands that run what the user wrote
 
 app = typer.Typer(
     name="attnproof",
     help="Prove or refute what is claimed of attention that compresses the sequence axis.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"max_content_width": 120},
@@ -131,8 +131,12 @@ def main() -> None:
     except SystemExit as stop:  # Click's answer to a closed pipe, which must not read as REFUTED
         if isinstance(stop.__context__, BrokenPipeError):
             code = _closed_pipe()
+        elif "_ATTNPROOF_COMPLETE" in os.environ:  # a shell asked for completions, and Click has answered
+            code = stop.code
         else:
-            print(f"attnproof: the code under check called sys.exit({stop.code!r}); it must return", file=sys.stderr)
+            print(
+                f"attnproof: {_blamed(sys.argv[1:2])} called sys.exit({stop.code!r}); it must return", file=sys.stderr
+            )
             code = USAGE
     except BrokenPipeError:
         code = _closed_pipe()
@@ -144,6 +148,11 @@ def main() -> None:
     if code == INTERRUPTED:
         print("attnproof: interrupted; nothing was decided", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else PROVED)
+
+
+def _blamed(asked: list[str]) -> str:
+    """Who may have left: the code under check, where the command runs any."""
+    return "the code under check" if set(asked) & RUNS_CODE else "a library"
 
 
 def _summaries(group: typer.Typer) -> None:

@@ -23,6 +23,8 @@ def sizes(text: str, name: str) -> list[int]:
     found = whole_list(text.replace(":", ",", 1))
     if found is not None and ":" in text:
         first, last = found if len(found) == 2 else (0, 0)
+        if 0 < last < first:
+            fail(f"--{name} {shown(text)} ends before it begins; write the smaller size first, as in {last}:{first}")
         found = [first << k for k in range(max(0, last // first).bit_length())] if first > 0 else []
     if found is None:
         fail(f"--{name} {shown(text)} is no list of sizes; write 512,1024 or the doubling sweep 512:8192")

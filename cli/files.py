@@ -41,23 +41,32 @@ class Stored:
     def array(self, key: str | None, option: str) -> Any:
         """The array under a key; with no key, the only 2-D array there is.
 
-        Raises ValueError that lists the keys when the key is missing, or when there are several to choose from.
+        Raises ValueError that lists the keys when the key is missing, or when there are several to choose from, and for
+        an array without entries: no projection has no slots.
         """
+        found = self.load(self._chosen(key, option))
+        if 0 in np.shape(found):
+            raise ValueError(
+                f"{self.path} holds an array of shape {np.shape(found)}, without entries; save one that has some"
+            )
+        return found
+
+    def _chosen(self, key: str | None, option: str) -> str:
         listed = ", ".join(map(repr, self.keys[:12])) + (", …" if len(self.keys) > 12 else "")
         if self.keys == ("",):
             if key:
                 remedy = "save both in one .npz" if option == "--keys-from" else "leave it out"
                 raise ValueError(f"{option} {key!r} does not apply to {self.path}, which holds one array; {remedy}")
-            return self.load("")
+            return ""
         if key is None:
             if len(self.keys) == 1:
-                return self.load(self.keys[0])
+                return self.keys[0]
             if not self.keys:
                 raise ValueError(f"{self.path} holds no array; save one there")
             raise ValueError(f"{self.path} holds {len(self.keys)} arrays; name one with {option}: {listed}")
         if key not in self.keys:
             raise ValueError(f"{option} {key!r} is not in {self.path}; its keys are {listed or 'none'}")
-        return self.load(key)
+        return key
 
 
 def readable(path: Path, option: str, wanted: str) -> None:

@@ -70,6 +70,8 @@ def bounds(text: str, n: int) -> tuple[int, int]:
         start, stop = (int(part) for part in text.split(":"))
     except ValueError:
         fail(f"--span {shown(text)} is no span; write A:B, for instance 120:140")
+    if 0 <= stop <= start:
+        fail(f"--span {shown(text)} holds no position, since B is excluded; write A:B with A < B")
     if not 0 <= start < stop <= n:
         fail(f"--span {shown(text)} lies outside the {n} positions; choose 0 ≤ A < B ≤ {n}")
     return start, stop

@@ -71,10 +71,15 @@ def _leak(
     before, after = map(shown, rewrite.values)
     detail = f"{_how(runner, reach, hits, every)}; first at {rewrite.label}: {before} becomes {after}"
     detail += f"; carried by {by}" if by else ""
-    detail += f"; {score:.2%} of settled values rewritten" if score is not None else ""
+    detail += f"; {share(score)} of settled values rewritten" if score else ""
     if label:
         return Column(name, Status.UNDECIDED, f"declared a label, which may look ahead: {detail}", score=score)
     return Column(name, Status.REFUTED, detail, rewrite.row, reach, rewrite.values, carrier, through, score)
+
+
+def share(score: float) -> str:
+    """A share that is not 0 never reads as 0."""
+    return f"{score:.2%}" if score >= 0.00005 else "less than 0.01%"
 
 
 def _reach(runner: Runner, hits: Hits) -> int | str:

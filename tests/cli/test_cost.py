@@ -42,6 +42,10 @@ def test_measured_table_and_picture(tmp_path):
     ("words", "sentence"),
     [
         (("--n", "x", "--r", "2", "--d", "2"), "--n 'x' is no list of sizes; write 512,1024 or the doubling sweep"),
+        (
+            ("--n", "512:128", "--r", "2", "--d", "2"),
+            "--n '512:128' ends before it begins; write the smaller size first, as in 128:512",
+        ),
         (("--n", "0", "--r", "2", "--d", "2"), "--n '0' holds no size of at least 1"),
         (("--n", "4", "--r", "5", "--d", "2"), "--r '5' gives r = 5 slots at n = 4; choose 1 ≤ r ≤ n"),
         (("--n", "4", "--r", "n/0", "--d", "2"), "--r 'n/0' is no number of slots; write a number, sqrt, or a share"),

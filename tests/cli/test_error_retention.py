@@ -81,6 +81,12 @@ def test_errors(tmp_path, head):
         ): "holds Q and lacks K, V, E, F; save Q, K, V, E and F of one head under those keys",
         ("error", tmp_path / "none.npz"): "is not a file",
         ("error", "--model", tmp_path): "holds no config.json",
+        (
+            "retention",
+            tmp_path / "F.npy",
+            "--span",
+            "2:1",
+        ): "--span '2:1' holds no position, since B is excluded; write A:B",
         ("retention", tmp_path / "F.npy", "--span", "8:12"): "lies outside the 10 positions; choose 0 ≤ A < B ≤ 10",
         ("retention", tmp_path / "F.npy", "--span", "a:b"): "--span 'a:b' is no span; write A:B",
         (

@@ -182,7 +182,7 @@ def test_code_under_check_that_exits_is_not_proved(run, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr("attnproof.cli.design.smtlib_texts", lambda: sys.exit(0))
     code, out, err = run("design", "export", "folder")
-    assert (code, out, err) == (2, "", "attnproof: the code under check called sys.exit(0); it must return\n")
+    assert (code, out, err) == (2, "", "attnproof: a library called sys.exit(0); it must return\n")
 
 
 def test_what_nobody_foresaw_is_one_sentence_and_a_traceback_on_request(run, monkeypatch):
@@ -267,3 +267,21 @@ def test_the_page_on_the_command_line_says_what_happens(run):
         assert run(*command.replace("F.npy", "f.npy").split()) == (2, "", f"{sentence}\n")
     for command in re.findall(r"^attnproof (\w+)", text, re.MULTILINE):
         assert command in COMMANDS
+
+
+def test_a_shell_is_told_how_to_complete():
+    def completed(words, last):
+        environment = {"_ATTNPROOF_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(last)}
+        command = [sys.executable, "-c", "from attnproof.cli import main; main()"]
+        return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+
+    done = completed("attnproof ch", 1)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["check"], "")
+    assert "--visible" in completed("attnproof check --vi", 2).stdout.split()
+
+
+def test_an_array_without_entries_is_refused(run):
+    np.save("none.npy", np.zeros((0, 4)))
+    said = "attnproof: none.npy holds an array of shape (0, 4), without entries; save one that has some\n"
+    assert run("check", "none.npy") == (2, "", said)
+    assert run("retention", "none.npy", "--span", "0:1") == (2, "", said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from attnproof.causal.pipeline.check import check_pipeline
+from attnproof.causal.pipeline.columns import share
 from attnproof.causal.verdict import Status
 from needs import need
 
@@ -49,3 +50,11 @@ def test_other_columns_for_a_prefix_are_a_finding(function):
     assert verdict.witness.replay()
     (columns,) = [c for c in verdict.columns if c.name == "set of columns"]
     assert columns.status is Status.REFUTED
+
+
+def test_a_share_that_is_not_zero_is_never_shown_as_zero():
+    assert [share(x) for x in (1.0, 0.0123, 0.00005, 0.00004)] == ["100.00%", "1.23%", "0.01%", "less than 0.01%"]
+    data = np.arange(12.0)
+    column = check_pipeline(lambda x: np.where(np.arange(len(x)) == 0, x[-1], x), data).columns[0]
+    assert column.status is Status.REFUTED
+    assert "0.00%" not in column.detail
