@@ -23,6 +23,21 @@ TINY = {
     "num_key_value_heads": 2,
 }
 LLAMA = TINY | {"model_type": "llama"}
+SORTED = TINY | {
+    "model_type": "gpt_oss",
+    "num_local_experts": 4,
+    "head_dim": 8,
+    "experts_implementation": "grouped_mm",
+}
+TWICE = {
+    "model_type": "gpt_neo",
+    "vocab_size": 50,
+    "hidden_size": 32,
+    "num_layers": 2,
+    "num_heads": 4,
+    "attention_types": [[["global", "local"], 1]],
+    "max_position_embeddings": 64,
+}
 
 
 @pytest.fixture
@@ -160,9 +175,10 @@ def checked(model_class, path, n=12):
         (LlamaForCausalLM, LLAMA),
         (LlamaForCausalLM, LLAMA | {"dtype": "bfloat16"}),
         (transformers.MixtralForCausalLM, TINY | MIXED),
+        (transformers.MixtralForCausalLM, TINY | MIXED | {"experts_implementation": "grouped_mm"}),
         (transformers.DeepseekV3ForCausalLM, TINY | LATENT),  # whose values are narrower than its queries
     ],
-    ids=["llama", "half precision", "experts", "latent attention"],
+    ids=["llama", "half precision", "experts", "sorted experts", "latent attention"],
 )
 def test_what_a_configuration_describes_is_proved_and_nothing_is_run(written, model_class, entries):
     verdict = checked(model_class, written(entries))
@@ -171,9 +187,19 @@ def test_what_a_configuration_describes_is_proved_and_nothing_is_run(written, mo
     assert "was not run on any values" in verdict.evidence[1].detail
 
 
-def test_an_explicit_mask_is_a_condition(written):
-    verdict = checked(LlamaForCausalLM, written(LLAMA | {"attn_implementation": "eager"}))
-    assert verdict.status.name == "PROVED_IF"
+@pytest.mark.parametrize(
+    ("model_class", "entries"),
+    [
+        (LlamaForCausalLM, LLAMA | {"attn_implementation": "eager"}),
+        (transformers.GptOssForCausalLM, SORTED),  # whose sorted rows are added to in place
+        (transformers.GPTNeoForCausalLM, TWICE),  # which adds two finite masks
+    ],
+    ids=["llama", "gpt_oss", "gpt_neo"],
+)
+def test_an_explicit_mask_is_a_condition(written, model_class, entries):
+    verdict = checked(model_class, written(entries))
+    assert verdict.status.name == "PROVED_IF", verdict
+    assert "it ran the program without values" in verdict.evidence[0].detail
 
 
 def test_what_looks_ahead_is_left_open_with_the_operation_where_it_does(written):

@@ -78,3 +78,55 @@ def test_the_hash_of_a_verdict_is_of_what_was_checked_or_there_is_none():
         layer.weight.add_(1)
     assert later.input_hash == ""
     assert check().input_hash not in ("", first.input_hash)
+
+
+# -- without values ---------------------------------------------------------------------------------------------------
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mixed, self.out, self.norm = nn.Linear(8, 24), nn.Linear(8, 8), nn.LayerNorm(8)
+
+    def forward(self, x):
+        q, k, v = self.mixed(self.norm(x)).chunk(3, -1)
+        return x + self.out(nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True))
+
+
+class OfBytes(nn.Module):
+    """Weights in whole numbers of eight bits, each row with a scale."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("weight", torch.randint(-127, 127, (8, 8), dtype=torch.int8))
+        self.register_buffer("scale", torch.rand(8, 1))
+
+    def forward(self, x):
+        return (x @ (self.weight.to(x.dtype) * self.scale).mT).cumsum(1)
+
+
+ODD = {
+    "bfloat16": (lambda: Attention().bfloat16(), torch.bfloat16),
+    "float16": (lambda: Attention().half(), torch.float16),
+    "compiled": (lambda: torch.compile(Attention(), backend="eager"), torch.float32),
+    "weights of bytes": (OfBytes, torch.float32),
+}
+
+
+@pytest.mark.parametrize("replay", ["auto", "never"])
+@pytest.mark.parametrize("name", ODD)
+def test_half_precision_compiled_and_quantised_models_are_proved_without_values(name, replay):
+    build, dtype = ODD[name]
+    verdict = ap.check_model(build(), torch.randn(1, 6, 8).to(dtype), replay=replay)
+    assert verdict.status.name == "PROVED", verdict
+    assert any("without values" in e.detail for e in verdict.evidence), verdict.evidence
+
+
+@pytest.mark.filterwarnings("ignore:torch.ao.quantization:DeprecationWarning", "ignore:torch.quantize:UserWarning")
+def test_activations_that_are_quantised_by_the_largest_of_all_look_ahead():
+    model = torch.ao.quantization.quantize_dynamic(Attention().eval(), {nn.Linear}, dtype=torch.qint8)
+    verdict = ap.check_model(model, torch.randn(1, 6, 8))
+    assert verdict.status.name == "REFUTED"
+    assert verdict.details["blame"]["entry"]["operation"] == "quantized.linear_dynamic"
+    verdict = ap.check_model(model, torch.randn(1, 6, 8), replay="never")
+    assert any("no rule for quantized.linear_dynamic" in r for r in verdict.reasons), verdict.reasons
