@@ -70,12 +70,15 @@ def test_ends_are_found_however_far_inside_a_block_they_lie(first, last):
     assert (found.lowest.tolist(), found.highest.tolist()) == ends(x)
 
 
-@given(sparse_matrices(), st.data())
-@settings(max_examples=100, deadline=None)
-def test_ranks_other_than_positions(matrix, data):
+@given(sparse_matrices(), st.data(), st.sampled_from([1, 64]), st.sampled_from([1, 3, BLOCK]))
+@settings(max_examples=150, deadline=None)
+def test_ranks_other_than_positions(matrix, data, top, block):
     n = matrix.shape[1]
     rank = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
-    found = scan_all([read(matrix, layout="slots-first")], rank)[0]
+    with pytest.MonkeyPatch.context() as patch:  # few positions of extreme rank, so that blocks are searched, too
+        patch.setattr(support_room, "TOP", top)
+        patch.setattr(support_room, "BLOCK", block)
+        found = scan_all([read(matrix, layout="slots-first")], rank)[0]
     for s, row in enumerate(matrix):
         read_ranks = rank[row != 0]
         assert found.lowest[s] == read_ranks.min(initial=NEVER)
