@@ -88,7 +88,8 @@ class Cancelling:
         call.form = form
         if not shadows or outputs[0].is_complex():
             return shadows
-        for other in form.value, form.mixed and form.mixed.shadow(seen.shape), _rest(form.parted):
+        mixed = None if form.mixed is None else form.mixed.shadow(seen.shape)
+        for other in form.value, mixed, _rest(form.parted):
             better = cancelling.sharper(shadows[0], other) if other is not None else None
             if better is not None:
                 self.ledger.real_arithmetic(call.name)

@@ -20,7 +20,8 @@ WEAK = f"a mask above {CERTAIN:g}, which may be too weak"
 
 
 REAL = (
-    "arithmetic is that of real numbers (in floats, what cancels leaves a rounding error that may depend on anything)"
+    "arithmetic is that of real numbers (in floats, what cancels leaves a rounding error that may depend on "
+    "anything, and is as large as the result where numbers underflow)"
 )
 
 

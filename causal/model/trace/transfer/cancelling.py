@@ -50,7 +50,8 @@ class Mixed:
             mixed = np.stack([least.reduce(rows[row != 0], axis=0, initial=none) if row.any() else empty
                               for row in self.matrix])  # fmt: skip
             parts.append(_arranged(np.moveaxis(mixed, 0, self.along), self.axes))
-        return Shadow(shape, *map(compress, parts), np.full((1,) * len(shape), VARIES, np.uint8))
+        lo, hi = map(compress, parts)
+        return Shadow(shape, lo, hi, np.full((1,) * len(shape), VARIES, np.uint8))
 
 
 def _arranged(array: Array, axes: Axes) -> Array:

@@ -7,6 +7,7 @@ from needs import need
 
 torch = need("torch")
 
+from attnproof import check_model
 from attnproof.causal import trace
 
 N, D = 7, 2
@@ -142,3 +143,19 @@ def test_what_does_not_cancel_stays(name):
     _, shadow = intervals(program, x)
     assert not closes(shadow)
     assert contradicted(program, x, shadow) is None
+
+
+def test_the_condition_covers_what_underflow_leaves():
+    def model(x):
+        s = x @ x.mT
+        e = (s - s.amax()).exp() * torch.ones(6, 6).tril()
+        return e / e.sum(-1, keepdim=True) @ x
+
+    x = torch.randn(1, 6, 4, generator=torch.Generator().manual_seed(0))
+    other = x.clone()
+    other[:, -1] = 5.12  # its score is the largest, and 104 above the others
+    assert (model(x) - model(other))[:, :-1].abs().amax() > 0.5
+    assert model(other).isfinite().all()
+    verdict = check_model(model, x)
+    assert verdict.status.name == "PROVED_IF"
+    assert "as large as the result where numbers underflow" in verdict.conditions[0].text
