@@ -26,12 +26,19 @@ def lay_out(source: Path) -> None:
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__"))
     for name in PAGES:
         shutil.copy(ROOT / name, source / name)
-    shutil.copy(ROOT / "docs/site/index.md", source / "index.md")
+    (source / "index.md").write_text(with_every_page((ROOT / "docs/site/index.md").read_text("utf-8")), "utf-8")
     shutil.copy(ROOT / "docs/site/conf.py", source / "conf.py")
     reference.write(source / "docs/reference")
     for page in source.rglob("*.md"):
         text = page.read_text(encoding="utf-8")
         page.write_text(without_sources(text, page.parent), encoding="utf-8")
+
+
+def with_every_page(index: str) -> str:
+    """The list of pages, and before the changelog whichever page of docs it does not name."""
+    listed = set(index.split())
+    rest = [name for page in sorted(ROOT.glob("docs/*.md")) if (name := f"docs/{page.stem}") not in listed]
+    return index.replace("CHANGELOG\n", "\n".join([*rest, "CHANGELOG"]) + "\n")
 
 
 def without_sources(text: str, folder: Path) -> str:
