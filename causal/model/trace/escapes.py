@@ -30,6 +30,7 @@ from torch.overrides import TorchFunctionMode
 from ..age import young
 from . import composed
 from .domain import VARIES, uniform
+from .failures import REFUSED, caught
 from .layouts import ASKS, Layouts
 from .pytree import leaves
 from .shadows import PLAIN_TYPES
@@ -84,6 +85,8 @@ class Constructors(TorchFunctionMode):
             return self._attention(func, args, kwargs or {})
         if name == "max_pool1d":
             return self._pooled(func, args, kwargs or {})
+        if name == "view" and not self.exits.is_busy:
+            return self._viewed(func, args, kwargs or {})
         if (name in ASKS or func in GETTERS) and not self.exits.is_busy:
             with self.exits.stepping_aside():
                 self.layouts.used(args[:1], f"Tensor.{name}() of")
@@ -113,6 +116,19 @@ class Constructors(TorchFunctionMode):
         with self.exits.stepping_aside():
             self.layouts.loosen([result])
         return result
+
+    def _viewed(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A view of what a fused kernel returns may be possible only as a copy of what the math path does: the same
+        elements, whose layout is not certain either.
+        """
+        sizes = args[1:]
+        if not sizes or kwargs or any(isinstance(size, torch.dtype) for size in sizes):
+            return func(*args, **kwargs)
+        with self.exits.stepping_aside():
+            is_loose = self.layouts.are_loose(args[:1])
+            if is_loose and (self.exits.suppressing or caught(REFUSED)):  # it may be told whether there is a view
+                self.layouts.used(args[:1], "Tensor.view() of")
+        return args[0].reshape(*sizes) if is_loose else func(*args)
 
     def _pooled(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """By two axes, where a kernel for one lays its result out row by row: the only one of PyTorch's operations

@@ -48,10 +48,14 @@ class Layouts:
             if memory is not None:
                 memory.is_loose = True
 
+    def are_loose(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether one of these may lie otherwise."""
+        memories = map(self.shadows.memory_of, tensors)
+        return any(memory is not None and memory.is_loose for memory in memories)
+
     def used(self, tensors: Sequence[torch.Tensor], how: str) -> None:
         """Something rests on how these lie, or on what lies beside them."""
-        memories = map(self.shadows.memory_of, tensors)
-        if any(memory is not None and memory.is_loose for memory in memories):
+        if self.are_loose(tensors):
             how += " a tensor whose layout is not certain"
             if not self.shadows.has_values:
                 self.ledger.need(how)
