@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,11 @@ def test_links(page):
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     missing = [t for t in targets if not (page.parent / t).exists()]
     assert not missing, f"{page.name} links to {missing}"
+
+
+def test_a_release_has_a_readme_without_relative_links():
+    absolute = runpy.run_path(str(ROOT / ".ci" / "absolute_readme.py"))["absolute"]
+    text = absolute(README.read_text(encoding="utf-8"), "https://host/owner/attnproof")
+    assert not re.findall(r"\]\((?!https://)[^)]*\)", text)
+    assert "](https://host/owner/attnproof/raw/main/docs/example.png)" in text
+    assert "](https://host/owner/attnproof/blob/main/docs/theory.md)" in text
