@@ -225,16 +225,19 @@ def property_check(rng: random.Random) -> str:
     for _ in range(count):
         h = random_head(rng)
         leak = h.witness()
-        expect((leak is None) == h.safe_by_definition(), f"witness {leak} for E = {h.e}, F = {h.f}, J = {h.forbidden}")
+        safe = h.safe_by_definition()
+        expect(
+            (leak is None) == safe, lambda h=h, leak=leak: f"witness {leak} for E = {h.e}, F = {h.f}, J = {h.forbidden}"
+        )
         if leak is None:
             continue
         leaks += 1
-        expect(leak.replays(), f"the witness {leak} does not replay")
+        expect(leak.replays(), lambda leak=leak: f"the witness {leak} does not replay")
         outputs = [
             attention.compressed_attention([[1]], Matrix(k), Matrix(v), h.e, h.f)[0, 0]
             for k, v in zip(leak.scores, leak.values, strict=True)
         ]
-        expect(not is_zero(outputs[0] - outputs[1]), f"the head itself does not move on {leak}")
+        expect(not is_zero(outputs[0] - outputs[1]), lambda leak=leak: f"the head itself does not move on {leak}")
         _within_bounds(leak)
     expect(0 < leaks < count, f"{leaks} of {count} random heads leak")
     return f"{count} random and planted heads: {leaks} leak, each with a witness that replays and keeps to the bounds"
@@ -250,7 +253,7 @@ def _within_bounds(leak: Leak) -> None:
     keys = [float(h.e[s, j]) for s in h.seen]
     spread = float(sympy.tanh(dk * Rational(max(keys) - min(keys)) / 4))
     bound = by_values + (max(carried) - min(carried)) * spread
-    expect(moved <= bound * (1 + 1e-9), f"the leak {moved} exceeds its bound {bound}: {leak}")
+    expect(moved <= bound * (1 + 1e-9), lambda: f"the leak {moved} exceeds its bound {bound}: {leak}")
 
 
 def exact() -> str:

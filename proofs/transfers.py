@@ -6,6 +6,7 @@ same shadows. Needs coqc and ocamlfind.
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 import tempfile
@@ -88,6 +89,7 @@ def answers(rule: str, rows: Shadow, marks: np.ndarray) -> tuple[Shadow, np.ndar
         "selected": lambda: elementwise.select(run, held[0], held[1], held[2], flat),
         "summed": lambda: reductions.total(rows, (1,), flat),
         "contracted": lambda: contractions.matrix_product(run, *_factors(rows), (cases, 1, 1)),
+        "matrix_product": lambda: _crossed_product(run, rows),
         "softmaxed": lambda: normalising.softmax(run, rows, 1, False),
         "safe_softmaxed": lambda: normalising.softmax(run, rows, 1, True),
         "scanned": lambda: scans.prefix(rows, 1),
@@ -109,6 +111,26 @@ def _factors(rows: Shadow) -> tuple[Any, Any]:
     )
 
 
+def crossed(rng: np.random.Generator, cases: int, n: int) -> Shadow:
+    """Every row of one matrix beside every column of another, whose product is then compared whole; n / 2 is shared."""
+    side, k = math.isqrt(cases), n // 2
+    left, right = (full(random_shadow(rng, (side, k), fixed=False)) for _ in range(2))
+    parts = (
+        np.concatenate([np.repeat(a, side, axis=0), np.tile(b, (side, 1))], axis=1)
+        for a, b in zip(left, right, strict=True)
+    )
+    return Shadow((side * side, n), *parts)
+
+
+def _crossed_product(run: Any, rows: Shadow) -> Shadow:
+    side, k = math.isqrt(rows.shape[0]), rows.shape[1] // 2
+    parts = [part.reshape(side, side, 2 * k) for part in full(rows)]
+    left: Any = Held(Shadow((side, k), *(part[:, 0, :k] for part in parts)))
+    right: Any = Held(Shadow((k, side), *(part[0, :, k:].T for part in parts)))
+    found = full(contractions.matrix_product(run, left, right, (side, side)))
+    return Shadow((side * side,), *(part.reshape(-1) for part in found))
+
+
 RULES: dict[str, tuple[int, ...]] = {
     "joined": (1, 2, 3, 5),
     "added": (2,),
@@ -117,6 +139,7 @@ RULES: dict[str, tuple[int, ...]] = {
     "selected": (3,),
     "summed": (1, 3, 4),
     "contracted": (2, 4, 6),
+    "matrix_product": (2, 4, 6),
     "softmaxed": (1, 2, 4),
     "safe_softmaxed": (1, 3),
     "scanned": (1, 4),
@@ -124,6 +147,13 @@ RULES: dict[str, tuple[int, ...]] = {
     "running_product": (1, 3),
     "peaked": (2, 4),
 }
+
+
+def random_rows(rng: np.random.Generator, rule: str, cases: int, n: int) -> Shadow:
+    """Operands for a rule, a row each."""
+    if rule == "matrix_product":
+        return crossed(rng, cases, n)
+    return random_shadow(rng, (cases, n), fixed=rule in ("joined", "scanned"))
 
 
 def compare(cases: int, seed: int = 0) -> tuple[int, list[str]]:
@@ -134,13 +164,13 @@ def compare(cases: int, seed: int = 0) -> tuple[int, list[str]]:
     named: list[str] = []
     for rule, sizes in RULES.items():
         for n in sizes:
-            rows = random_shadow(rng, (cases, n), fixed=rule in ("joined", "scanned"))
+            rows = random_rows(rng, rule, cases, n)
             if rule == "running_sum":  # what it says of others is what `scanned` says
                 lo, hi, _ = full(random_shadow(rng, (cases, n), fixed=False))
                 rows = Shadow(rows.shape, lo, hi, np.full(rows.shape, POSITIVE, np.uint8))
-            found, used = answers(rule, rows, rng.random((cases, n)) < 0.5)
-            said = np.stack([np.asarray(part, np.int64).reshape(cases, -1) for part in full(found)], -1)
-            marked = used if used.shape == (cases, n) else np.broadcast_to(used, (cases, n))
+            found, used = answers(rule, rows, rng.random(rows.shape) < 0.5)
+            said = np.stack([np.asarray(part, np.int64).reshape(len(used), -1) for part in full(found)], -1)
+            marked = np.broadcast_to(used, rows.shape)
             table = np.stack([np.asarray(part, np.int64) for part in (*full(rows), marked)], -1)
             for row, answer in zip(table, said, strict=True):
                 words.append(f"{rule} {n} " + " ".join(map(str, row.ravel().tolist())))

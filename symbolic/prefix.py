@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count, permutations
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,17 @@ class Head:
 
     def row(self, s: int) -> Row:
         """E[s] as a tuple: the exponent of slot s."""
-        return tuple(self.e.row(s))
+        return self.exponents[s]
+
+    @cached_property
+    def exponents(self) -> tuple[Row, ...]:
+        """The rows of E; entries of a SymPy matrix are slow to look up."""
+        return tuple(map(tuple, self.e.tolist()))
+
+    @cached_property
+    def carried(self) -> tuple[Row, ...]:
+        """The rows of F."""
+        return tuple(map(tuple, self.f.tolist()))
 
     # -- the definition -------------------------------------------------------------------------------------------
 
@@ -81,8 +92,8 @@ class Head:
         return numerator / denominator
 
     def _parts(self, kappa: Sequence[Any], v: Sequence[Any]) -> tuple[Expr, Expr]:
-        powers = {s: sympy.exp(sympy.Add(*(self.e[s, j] * kappa[j] for j in range(self.n)))) for s in self.seen}
-        carried = {s: sympy.Add(*(self.f[s, j] * v[j] for j in range(self.n))) for s in self.seen}
+        powers = {s: sympy.exp(sympy.Add(*(self.exponents[s][j] * kappa[j] for j in range(self.n)))) for s in self.seen}
+        carried = {s: sympy.Add(*(self.carried[s][j] * v[j] for j in range(self.n))) for s in self.seen}
         return sympy.Add(*(powers[s] * carried[s] for s in self.seen)), sympy.Add(*powers.values())
 
     def safe_by_definition(self) -> bool:
@@ -100,14 +111,14 @@ class Head:
 
     def safe_by_support(self) -> bool:
         """T10: no seen slot reads a forbidden position."""
-        return all(self.e[s, j] == 0 and self.f[s, j] == 0 for s in self.seen for j in self.forbidden)
+        return all(self.exponents[s][j] == 0 and self.carried[s][j] == 0 for s in self.seen for j in self.forbidden)
 
     def value_violations(self) -> Iterator[tuple[Row, int, Rational]]:
         """T11(1): (row a, position j, Σ F[s,j] over the seen slots with E[s] = a), where that sum is not 0."""
         for j in self.forbidden:
             sums: dict[Row, Rational] = defaultdict(lambda: sympy.S.Zero)
             for s in self.seen:
-                sums[self.row(s)] += self.f[s, j]
+                sums[self.row(s)] += self.carried[s][j]
             yield from ((a, j, total) for a, total in sums.items() if total != 0)
 
     def score_violations(self) -> Iterator[tuple[Row, int, int, Rational]]:
@@ -117,7 +128,9 @@ class Head:
                 sums: dict[Row, Rational] = defaultdict(lambda: sympy.S.Zero)
                 for place, s in enumerate(self.seen):
                     for u in self.seen[place + 1 :]:
-                        sums[self._pair(s, u)] += (self.e[s, j] - self.e[u, j]) * (self.f[s, i] - self.f[u, i])
+                        sums[self._pair(s, u)] += (self.exponents[s][j] - self.exponents[u][j]) * (
+                            self.carried[s][i] - self.carried[u][i]
+                        )
                 yield from ((c, j, i, total) for c, total in sums.items() if total != 0)
 
     def step_violations(self) -> Iterator[tuple[Row, Rational, int, int, Rational]]:
@@ -126,7 +139,7 @@ class Head:
             for i in self.allowed:
                 sums: dict[tuple[Row, Rational], Rational] = defaultdict(lambda: sympy.S.Zero)
                 for s, u in permutations(self.seen, 2):
-                    sums[self._pair(s, u), self.e[u, j]] += self.f[s, i] - self.f[u, i]
+                    sums[self._pair(s, u), self.exponents[u][j]] += self.carried[s][i] - self.carried[u][i]
                 yield from ((c, b, j, i, total) for (c, b), total in sums.items() if total != 0)
 
     def _pair(self, s: int, u: int) -> Row:
@@ -153,7 +166,7 @@ class Head:
         if step is None:
             return None
         _, _, j, i, _ = step
-        classes = {(*self._pair(s, u), self.e[u, j]) for s, u in permutations(self.seen, 2)}
+        classes = {(*self._pair(s, u), self.exponents[u][j]) for s, u in permutations(self.seen, 2)}
         *kappa_list, delta = separating(classes)
         moved = [x + delta * (place == j) for place, x in enumerate(kappa_list)]
         return Leak(self, j, (tuple(kappa_list), tuple(moved)), (unit(self.n, i), unit(self.n, i)))

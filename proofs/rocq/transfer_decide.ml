@@ -37,7 +37,7 @@ let () =
       | "exponential" -> show (exponential_of (snd (List.hd marked)) (at 0))
       | "selected" -> show (selected (at 0) (at 1) (at 2))
       | "summed" -> show (summed ss)
-      | "contracted" -> show (contracted (List.combine (half (n / 2) ss) (past (n / 2) ss)))
+      | "contracted" | "matrix_product" -> show (contracted (List.combine (half (n / 2) ss) (past (n / 2) ss)))
       | "softmaxed" -> each 0 n (softmaxed false marked)
       | "safe_softmaxed" -> each 0 n (softmaxed true marked)
       | "scanned" -> each 0 n (scanned ss)

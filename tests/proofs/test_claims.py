@@ -14,8 +14,10 @@ from importlib import resources
 from typing import Any
 
 import array_api_compat.numpy
+import numpy as np
 import pytest
 import sympy
+from attnproof.causal.model.trace.transfer import contractions
 from attnproof.numeric import balls
 from attnproof.proofs import rocq_source
 from attnproof.proofs.claim import Scale, claim_by_id, registry
@@ -259,6 +261,8 @@ MUTATIONS: list[tuple[str, str, Any, str, Any]] = [
     ("T22", "choices", t22, "choices_sum", after(lambda x: -x)),
     ("T22", "signs", t22, "_WAYS", instead((([1, 0], 1), ([0, 1], 1)))),
     ("T22", "sums", several_heads, "_not_zero", instead(lambda total: False)),
+    ("T23", "interval", contractions, "matrix_product", after(lambda s: replace(s, hi=np.minimum(s.hi, 0)))),
+    ("T23", "zero", contractions, "ZERO", instead(np.uint8(4))),
     ("T24", "same", t24, "same", instead(lambda x, y: x is y)),
     ("T24", "support", t24, "_random_head", after(lambda head: (head[0] + 1, *head[1:]))),
     ("T24", "mean", t24, "cancelled_mean", instead(lambda allowed, forbidden: allowed / 2)),

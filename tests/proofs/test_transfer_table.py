@@ -54,7 +54,8 @@ def test_what_is_called_compared_is_compared(monkeypatch):
             monkeypatch.setattr(MODULES[file], function, seen(name, getattr(MODULES[file], function)))
     for rule, sizes in transfers.RULES.items():
         for n in sizes:
-            transfers.answers(rule, transfers.random_shadow(rng, (8, n), fixed=False), rng.random((8, n)) < 0.5)
+            rows = transfers.random_rows(rng, rule, 9, n)
+            transfers.answers(rule, rows, rng.random(rows.shape) < 0.5)
     assert called == claimed
 
 
