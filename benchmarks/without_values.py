@@ -4,7 +4,8 @@
     python benchmarks/without_values.py --quick    two layers of each
 
 One core; each row in a process of its own, so that its peak memory is its own, and a forward beside what is compared
-with it. The models are those of `transformers`, made from a configuration: GPT-2 with weights, the others without.
+with it; seconds are those of the processor. The models are those of `transformers`, made from a configuration: GPT-2
+with weights, the others without.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def against_a_forward(n: int, layers: int) -> dict[str, float]:
         with torch.no_grad():
             model(tokens)
 
-    trace.run(model, (tokens[:, :2],), sequence_axis=1, values=False)  # what the first run of all loads
+    ap.check_model(model, tokens[:, :2])  # what the first check of all loads
     one = seconds(forward)
     proof = min(seconds(lambda: trace.run(model, (tokens,), sequence_axis=1, values=False)) for _ in range(2))
     verdicts: list[Any] = []
