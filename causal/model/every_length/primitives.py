@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Equation"], Any]  # gives a shadow for each result (a single one as it is)
 RULES: dict[str, Rule] = {}
+PLACE_BYTES = 4  # of whole numbers that may stand for places
 MOST_TAPS = 256  # of a kernel, that are followed one by one
 
 
@@ -54,8 +55,8 @@ def known(e: Equation, operation: Callable[..., Any]) -> LengthShadow:
 
 
 def is_signed(dtype: Any) -> bool:
-    """Whether it is a whole number that may be below 0: others wrap around there."""
-    return bool(jnp.issubdtype(dtype, np.signedinteger))
+    """Whether it is a whole number that may be below 0 and as large as a place: others wrap around."""
+    return bool(jnp.issubdtype(dtype, np.signedinteger)) and dtype.itemsize >= PLACE_BYTES
 
 
 @primitive("eq ne lt le gt ge and or not xor")
@@ -78,6 +79,8 @@ def arithmetic(e: Equation) -> LengthShadow:
         return _divided(e) if name in ("div", "rem") else known(e, COMPUTED[name])
     real = sort_of(e.dtypes[0]) == REAL
     xs = e.aligned
+    if name in ("mul", "div") and any(not solver.is_false(x.low) for x in xs):
+        e.run.ledger.scaled = True  # a mask is no longer what its number says
     if name in ("add", "sub", "mul") and real and all(x.span is not None for x in xs):
         counted = _counted(e, COMPUTED[name])
         if counted is not None:

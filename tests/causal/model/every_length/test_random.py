@@ -59,6 +59,34 @@ def windowed(x):
     return attention(lambda i, j: (j <= i + 1) & (j > i - 3), -jnp.inf)(x)
 
 
+def narrow(x):
+    """Places in eight bits: from the 128th on they start again below 0."""
+    t = jnp.arange(x.shape[0]).astype(jnp.int8)
+    return jnp.where(t[None, :] <= t[:, None], 1.0, 0.0) @ x
+
+
+def unsigned(x):
+    """Before the first place lies the largest number."""
+    t = jnp.arange(x.shape[0], dtype=jnp.uint32)
+    return jnp.where(t[None, :] <= t[:, None] - jnp.uint32(1), 1.0, 0.0) @ x
+
+
+def test_whole_numbers_that_wrap_around_are_not_places():
+    assert not fuzz.proof_of(narrow, Lengths()).closed
+    assert not fuzz.proof_of(unsigned, Lengths()).closed
+    assert wrong_lengths(unsigned) == []
+
+
+def test_what_a_mask_says_is_not_said_of_one_that_was_scaled():
+    def scaled(x):
+        t = jnp.arange(x.shape[0])
+        s = jnp.where(t[None, :] <= t[:, None], x @ x.T, -1e9) * 1e-9
+        return jax.nn.softmax(s, -1) @ x
+
+    (condition, *_) = [c for c in fuzz.proof_of(scaled, Lengths()).conditions if "reduce_max" in c.text]
+    assert "every score lies within" not in condition.text
+
+
 PROGRAMS = {"starved": starved, "wrapped": wrapped, "windowed": windowed, "running": lambda x: jnp.cumsum(x[::-1], 0)}
 
 
