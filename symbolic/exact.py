@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -26,7 +27,7 @@ def exact(value: Any) -> Expr:
     if isinstance(value, Rational):
         return value
     if isinstance(value, Expr):
-        return value.xreplace({f: Rational(f) for f in value.atoms(sympy.Float)})
+        return _without_floats(value)
     try:
         found = ratio(value)
     except (OverflowError, ValueError):
@@ -39,3 +40,8 @@ def exact(value: Any) -> Expr:
     if not isinstance(read, Expr):
         raise TypeError(f"the entry {value!r} is of type {type(value).__name__}, not a number or an expression")
     return read
+
+
+@lru_cache(maxsize=1 << 12)  # the entries of a matrix are asked for again and again, and looked through node by node
+def _without_floats(value: Expr) -> Expr:
+    return value.xreplace({f: Rational(f) for f in value.atoms(sympy.Float)})
