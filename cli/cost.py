@@ -111,7 +111,8 @@ def time_rows(rows: list[dict[str, Any]], d: int, dv: int, heads: int) -> None:
         if sys.stderr.isatty():
             print(f"\rtiming n = {found['n']} ({done + 1} of {len(rows)})", end="", file=sys.stderr)
         for kind, call in roofline.attention_calls(xp, found["n"], found["r"], d, dv, heads).items():
-            found[f"{kind}_seconds"] = roofline.measured_seconds(call)
+            times = roofline.measured_times(call)
+            found[f"{kind}_seconds"], found[f"{kind}_median_seconds"] = times[0], times[len(times) // 2]
             found[f"{kind}_predicted"] = roofline.predict(machine, kind, found["n"], found["r"], d, dv, heads)
     if sys.stderr.isatty():
         print(file=sys.stderr)
@@ -156,7 +157,8 @@ def show(rows: list[dict[str, Any]], measured: bool) -> None:
     out.print("Arithmetic breaks even at r = n/2; a smaller array is not a measured speed-up.")
     if measured:
         out.print("\nMilliseconds here: measured (predicted: multiply–adds and bytes per second)")
-        show_table(_times(rows), 130)
+        show_table(times_table(rows), 130)
+        out.print(_spread(rows))
 
 
 def _counts(rows: list[dict[str, Any]], exact: bool) -> Table:
@@ -173,15 +175,33 @@ def _counts(rows: list[dict[str, Any]], exact: bool) -> Table:
     return counts
 
 
-def _times(rows: list[dict[str, Any]]) -> Table:
+def times_table(rows: list[dict[str, Any]]) -> Table:
+    """Milliseconds by kind, and ratios where there are any."""
     kinds = [k for k in ("full", "fused", "compressed") if f"{k}_seconds" in rows[0]]
     times = slim("n", "r", *kinds, *(f"{k} /\ncompressed" for k in kinds if k != "compressed"))
     for found in rows:
         cells = [f"{found['n']:,}", f"{found['r']:,}"]
         cells += [f"{1e3 * found[f'{k}_seconds']:.3g} ({1e3 * found[f'{k}_predicted']:.3g})" for k in kinds]
-        cells += [f"{found[f'{k}_seconds'] / found['compressed_seconds']:.3g}" for k in kinds if k != "compressed"]
+        cells += [_ratio(found, k) for k in kinds if k != "compressed"]
         times.add_row(*cells)
     return times
+
+
+def _ratio(found: dict[str, Any], kind: str) -> str:
+    """How often compressed fits in; "noise" where the two are no further apart than the calls of each."""
+    ends = [(found[f"{k}_seconds"], found[f"{k}_median_seconds"]) for k in (kind, "compressed")]
+    (_, low), (high, _) = sorted(ends)
+    return f"{ends[0][0] / ends[1][0]:.3g}" if low < high else "noise"
+
+
+def _spread(rows: list[dict[str, Any]]) -> str:
+    """How far apart the calls were, and what follows for the ratios."""
+    kinds = [key.removesuffix("_median_seconds") for key in rows[0] if key.endswith("_median_seconds")]
+    most = max(found[f"{k}_median_seconds"] / found[f"{k}_seconds"] - 1 for found in rows for k in kinds)
+    return (
+        f"The shortest of five calls each; the middle one took up to {most:.0%} more. "
+        "Where the calls of two kinds overlap there is no ratio (noise)."
+    )
 
 
 def draw(rows: list[dict[str, Any]], path: Path, measured: bool) -> None:

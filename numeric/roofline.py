@@ -89,13 +89,18 @@ def predict(machine: Machine, kind: str, n: int, r: int, d: int, dv: int | None 
 
 def measured_seconds(call: Callable[[], Any], repeats: int = 5) -> float:
     """Wall-clock seconds of `call()`: the shortest of `repeats` after one to warm up, since other work only adds."""
+    return measured_times(call, repeats)[0]
+
+
+def measured_times(call: Callable[[], Any], repeats: int = 5) -> list[float]:
+    """Wall-clock seconds of `repeats` calls after one to warm up, the shortest first."""
     call()
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
-    return min(times)
+    return sorted(times)
 
 
 def measure_machine(xp: Any = np, size: int = 1024, repeats: int = 5) -> Machine:

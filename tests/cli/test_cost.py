@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from attnproof.cli.cost import times_table
 from needs import need
 
 pytestmark = pytest.mark.claim("T9")
@@ -35,7 +36,20 @@ def test_measured_table_and_picture(tmp_path):
     done = run("--n", "16,32", "--r", "4", "--d", "2", "--measure", "--save", str(tmp_path / "cost.png"))
     assert done.returncode == 0, done.stderr
     assert "measured (predicted: multiply–adds and bytes per second)" in done.stdout
+    assert "The shortest of five calls each; the middle one took up to " in done.stdout
     assert (tmp_path / "cost.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_ratio_is_drawn_from_noise():
+    times = {"n": 8, "r": 2, "compressed_seconds": 1.0, "compressed_median_seconds": 1.5, "compressed_predicted": 1.0}
+
+    def shown(seconds, median):
+        row = {**times, "full_seconds": seconds, "full_median_seconds": median, "full_predicted": 1.0}
+        return list(times_table([row]).columns[-1].cells)
+
+    assert shown(1.6, 1.7) == ["1.6"]
+    assert shown(0.5, 0.9) == ["0.5"]
+    assert shown(1.4, 1.5) == shown(0.9, 1.1) == ["noise"]
 
 
 @pytest.mark.parametrize(
