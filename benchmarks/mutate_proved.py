@@ -1,6 +1,6 @@
 """Breaks the transfer functions that are compared with the proved rules (T23), and counts what the comparison notices.
 
-    python -m benchmarks.mutate_proved --cases 60
+    python -m benchmarks.mutate_proved --cases 900
 
 Every mutant of `mutate_rules` that lies in a function whose row in docs/trust.md says "proved, compared" gives its
 answers on random shadows; those of the functions as they are were compared with the extracted rules first. Each has
@@ -76,7 +76,7 @@ def noticed(path: Path, text: str, file: str, cases: int) -> None:
 def main() -> int:
     """Run and report; what survives is no failure by itself."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--cases", type=int, default=60)
+    parser.add_argument("--cases", type=int, default=900)
     cases = parser.parse_args().cases
     where = compared()
     every = [m for m in mutants(where) if any(m[1] in lines for lines in where[m[0]])]

@@ -24,10 +24,10 @@ class CheckFailed(AssertionError):
     """A check of a claim came out false; the message names what differed."""
 
 
-def expect(holds: object, message: str | Callable[[], str]) -> None:
-    """Raises CheckFailed with the message unless `holds` is true; a message that takes time is a function."""
+def expect(holds: object, message: str) -> None:
+    """Raises CheckFailed with the message unless `holds` is true."""
     if not holds:
-        raise CheckFailed(message if isinstance(message, str) else message())
+        raise CheckFailed(message)
 
 
 @dataclass

@@ -45,7 +45,7 @@ def _minor_vanishes(r: int) -> bool:
     b, f = rank.symbolic("b", r + 1, r), rank.symbolic("f", r, r + 1)
     left, right = rank.padded(b, f)
     same = derivation.difference(left * right, b * f) == {}
-    return same and rank.det(left) == 0 and rank.det(mixing_minor(r)) == 0
+    return bool(same and rank.det(left) == 0 and rank.det(mixing_minor(r)) == 0)
 
 
 def derive() -> Derivation:
