@@ -2,6 +2,7 @@
 
     python benchmarks/transformers_sweep.py                 every class: a table, and what was decided
     python benchmarks/transformers_sweep.py Mixtral Qwen    classes by prefix
+    python benchmarks/transformers_sweep.py Doge --attention sdpa
     python benchmarks/transformers_sweep.py --json rows.json --markdown docs/transformers.md
 
 Classes that the rows of a file given by --json hold already are not run again.
@@ -206,13 +207,13 @@ def brute(model: Any, tokens: Any) -> dict[str, float]:
     return found
 
 
-def judge(name: str) -> dict[str, Any]:
+def judge(name: str, attention: str = "eager") -> dict[str, Any]:
     """One class: the verdict, the seconds it took, why, and by how much brute force moved what it must not."""
     import attnproof as ap
     import torch
 
     torch.set_num_threads(1)
-    model = model_of(name)
+    model = model_of(name, attention)
     tokens = torch.randint(3, VOCABULARY, (1, POSITIONS))
     with torch.no_grad():
         logits(model, tokens)
@@ -229,7 +230,7 @@ def judge(name: str) -> dict[str, Any]:
     try:
         row["moved"], row["precision"] = brute(model.double(), tokens), "float64"
     except Exception:  # grouped products, and models that name a precision, run in float32 only
-        row["moved"], row["precision"] = brute(model_of(name), tokens), "float32"
+        row["moved"], row["precision"] = brute(model_of(name, attention), tokens), "float32"
     return row
 
 
@@ -244,20 +245,20 @@ def wrong(row: dict[str, Any]) -> bool:
     return row["verdict"] in ("PROVED", "PROVED_IF") and moves
 
 
-def _child(name: str, pipe: Any) -> None:
+def _child(name: str, attention: str, pipe: Any) -> None:
     warnings.filterwarnings("ignore")
     try:
-        pipe.send(judge(name))
+        pipe.send(judge(name, attention))
     except Exception as error:
         said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:400]
         pipe.send({"verdict": "ERROR", "error": said, "trace": traceback.format_exc()[-1500:]})
 
 
-def isolated(name: str, timeout: float) -> dict[str, Any]:
+def isolated(name: str, timeout: float, attention: str = "eager") -> dict[str, Any]:
     """`judge` in a process of its own."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(name, theirs))
+    process = context.Process(target=_child, args=(name, attention, theirs))
     process.start()
     theirs.close()
     try:
@@ -338,6 +339,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("prefixes", nargs="*", help="classes whose name begins with one of these")
     parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds per class")
+    parser.add_argument("--attention", default="eager", help="the implementation that transformers is asked for")
     parser.add_argument("--json", type=Path, help="rows that are known, and where every row is written")
     parser.add_argument("--markdown", type=Path, help="write the table as a page, too")
     options = parser.parse_args()
@@ -350,7 +352,7 @@ def main() -> int:
     for name in classes():
         if name in table or (options.prefixes and not name.startswith(tuple(options.prefixes))):
             continue
-        row = table[name] = isolated(name, options.timeout)
+        row = table[name] = isolated(name, options.timeout, options.attention)
         moves = ", ".join(f"{v:.1e}" for v in row.get("moved", {}).values())
         said = "WRONG " * wrong(row) + reason(row)[:120]
         print(f"{name:38} {row['verdict']:10} {row.get('seconds', 0):7.1f} {moves:18} {said}", flush=True)
