@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...verdict import Condition, Evidence, Status, Verdict
 from ..arguments import parted
 from ..setting import ModelError
+from .branching import nothing_guessed
 from .integers import NotLinear
 from .lengths import MOST_RESIDUES, Lengths, blocks, residues, sized, whole_ranges
 from .prove import LengthProof, prove
@@ -132,7 +133,8 @@ def recorded_as(
     symbol, more = lengths.symbol(), n + lengths.block
     given = (list(subject.inputs), dict(subject.keywords))
     inputs, keywords = sized(given, _longer(make_input, subject, given, more), n, more, symbol)
-    return JaxProgram.of(replace(subject, inputs=tuple(inputs), keywords=keywords), mode)
+    with nothing_guessed():
+        return JaxProgram.of(replace(subject, inputs=tuple(inputs), keywords=keywords), mode)
 
 
 def _longer(make_input: Callable[[int], Any] | None, subject: Subject, given: Any, more: int) -> Any:
@@ -199,7 +201,8 @@ def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Every
             conditions.append(Condition(f"at every length, {c.text}"))
     said = [a for a in verdict.assumptions if not a.startswith("this trace of the program")]
     said += [
-        f"one recorded program for {spoken}: Python saw n as a symbol, so that no branch on it was taken",
+        f"one recorded program for {spoken}: Python saw n as a symbol, so that no branch on it was taken "
+        "(and nothing was found under n itself in a dict)",
         OVERFLOW,
     ]
     said += [a for p in proofs for a in p.assumptions]

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from attnproof.causal.model.every_length.certificate import save_obligations
 from attnproof.causal.model.setting import ModelError
+from jax import export
 from length_models import MODELS, B, D, attend, given, places
 
 
@@ -105,6 +106,30 @@ def test_branches_of_python_on_the_length():
     assert verdict.status.name in ("UNDECIDED", "REFUTED"), verdict.about
     if verdict.status.name == "UNDECIDED":
         assert "for every length it is open" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("asks", [
+    lambda n: n == 16, lambda n: n % 10 == 0, lambda n: not n % 10, lambda n: n in (16, 20),
+])  # fmt: skip
+def test_branches_of_python_on_single_lengths(asks):
+    """JAX says that n is not 16, and that n % 10 is not 0: the program recorded would be that of other lengths."""
+
+    def model(x):
+        return x[:, ::-1] if asks(x.shape[1]) else x.cumsum(1)
+
+    verdict = ap.check_model(model, given("full"), lengths="all", tries=60)
+    assert verdict.status.name == "UNDECIDED"
+    assert "which depends on the length" in verdict.reasons[0]
+
+
+def test_what_is_asked_and_holds_for_all_lengths_narrows_the_range():
+    def model(x):
+        return x.cumsum(1) if x.shape[1] != 1 and x.shape == (1, x.shape[1], D) else x
+
+    verdict = ap.check_model(model, given("full"), lengths="all", tries=60)
+    assert verdict.status.name == "PROVED"
+    assert verdict.about.endswith("every n ≥ 2")
+    assert "__bool__" not in vars(type(export.symbolic_shape("n")[0]))
 
 
 def test_other_inputs_that_grow_are_made():
