@@ -13,8 +13,8 @@ from .shadow import LengthShadow, joined, may_be_low, moved
 from .templates import ranges, within
 
 if TYPE_CHECKING:
+    from .equation import Equation
     from .integers import Term
-    from .interpreter import Equation
 
 MOST_STEPS = 64  # of a loop of known length, that are followed one by one
 MOST_ROUNDS = 12  # towards a guess that a round keeps

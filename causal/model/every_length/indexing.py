@@ -14,8 +14,8 @@ from .primitives import primitive
 from .shadow import LengthShadow, is_size, joined, moved, picked, settled
 
 if TYPE_CHECKING:
+    from .equation import Equation
     from .integers import Term
-    from .interpreter import Equation
     from .shadow import Size
 
 

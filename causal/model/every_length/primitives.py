@@ -16,7 +16,7 @@ from .integers import FALSE, TRUE, index, inverse, solver, whole
 from .shadow import LengthShadow, constant, joined, settled
 
 if TYPE_CHECKING:
-    from .interpreter import Equation
+    from .equation import Equation
 
 Rule = Callable[["Equation"], Any]  # gives a shadow for each result (a single one as it is)
 RULES: dict[str, Rule] = {}
