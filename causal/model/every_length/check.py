@@ -11,7 +11,7 @@ from ..arguments import parted
 from ..setting import ModelError
 from .branching import nothing_guessed
 from .integers import NotLinear
-from .lengths import MOST_RESIDUES, Lengths, blocks, residues, sized, whole_ranges
+from .lengths import MOST_BLOCK, MOST_RESIDUES, Lengths, blocks, residues, sized, whole_ranges
 from .prove import LengthProof, prove
 
 if TYPE_CHECKING:
@@ -133,6 +133,10 @@ def recorded_as(
     symbol, more = lengths.symbol(), n + lengths.block
     given = (list(subject.inputs), dict(subject.keywords))
     inputs, keywords = sized(given, _longer(make_input, subject, given, more), n, more, symbol)
+    if make_input is not None:  # n // 4 or min(n, 64) grows at some lengths only
+        far = n + lengths.block * max(2, MOST_BLOCK // lengths.block)
+        there = sized(given, _longer(make_input, subject, given, far), n, far, symbol)
+        sized((inputs, keywords), there, n, far, symbol)  # raises where it is no other
     with nothing_guessed():
         return JaxProgram.of(replace(subject, inputs=tuple(inputs), keywords=keywords), mode)
 

@@ -10,6 +10,7 @@ import jax
 from jax import export
 
 from ..trace.jaxpr.frontend import bodies
+from .integers import NotLinear
 
 if TYPE_CHECKING:
     from ..jax.program import JaxProgram
@@ -93,7 +94,10 @@ def residues(block: int, n: int) -> list[Lengths]:
 
 
 def sized(inputs: Any, other: Any, n: int, more: int, symbol: Any) -> Any:
-    """The inputs as shapes in which what grows with n is a symbol, given the same for `more` positions."""
+    """The inputs as shapes in which what grows with n is a symbol, given the same for `more` positions.
+
+    NotLinear where a size grows with n otherwise.
+    """
 
     def one(x: Any, y: Any) -> Any:
         if not hasattr(x, "shape"):
@@ -105,9 +109,7 @@ def sized(inputs: Any, other: Any, n: int, more: int, symbol: Any) -> Any:
             elif a == b:
                 shape.append(a)
             else:
-                raise ValueError(
-                    f"an input of shape {tuple(x.shape)} for n = {n} has shape {tuple(y.shape)} for {more}"
-                )
+                raise NotLinear(f"an input of shape {tuple(x.shape)} for n = {n} has shape {tuple(y.shape)} for {more}")
         return jax.ShapeDtypeStruct(tuple(shape), x.dtype)
 
     return jax.tree.map(one, inputs, other)

@@ -148,6 +148,18 @@ def test_other_inputs_that_grow_are_made():
     assert verdict.about.endswith("every n ≥ 1")
 
 
+@pytest.mark.parametrize("size", [lambda n: n // 4, lambda n: -(-n // 4), lambda n: min(n, 64)])
+def test_other_inputs_whose_size_is_rounded_are_not_followed(size):
+    def model(x, memory):
+        return x[:, ::-1] if isinstance(memory.shape[0], int) and memory.shape[0] in range(9, 65) else x.cumsum(1)
+
+    def make(n):
+        return jnp.ones((1, n, D)), jnp.ones(size(n))
+
+    verdict = ap.check_model(model, lengths="all", sequence_axis=1, make_input=make, tries=60)
+    assert verdict.status.name in ("UNDECIDED", "REFUTED"), verdict.about
+
+
 def test_boundaries_of_one_length_are_refused():
     with pytest.raises(ModelError, match=r"use prefix, strict or lag:K with lengths='all'"):
         ap.check_model(MODELS["full"][0](False), given("full"), lengths="all", boundary=ap.Boundary.prefix(12))
