@@ -28,7 +28,8 @@ def exponential(x: LengthShadow) -> LengthShadow:
     """Above 0; 0 at −∞, and at what is lowered and no constant, under the condition that it is low enough."""
     lowered = every(x.low, inverse(x.fixed))
     zero = either(x.neginf, lowered)
-    return settled(replace(joined(x.shape, [x]), zero=zero, positive=inverse(either(zero, x.fixed)), unseen=FALSE))
+    unseen = every(x.unseen, inverse(x.low))  # what is lowered is 0 now
+    return settled(replace(joined(x.shape, [x]), zero=zero, positive=inverse(either(zero, x.fixed)), unseen=unseen))
 
 
 def add(shape: Shape, a: LengthShadow, b: LengthShadow, real: bool) -> LengthShadow:
@@ -84,6 +85,7 @@ def multiply(shape: Shape, a: LengthShadow, b: LengthShadow) -> LengthShadow:
         replace(
             result,
             zero=zero,
+            unseen=every(result.unseen, inverse(zero)),
             low=every(low, inverse(zero)),
             positive=every(a.positive, b.positive),
             signed=a.signed or b.signed or not solver.is_false(open_),
@@ -119,7 +121,7 @@ def larger(shape: Shape, a: LengthShadow, b: LengthShadow) -> LengthShadow:
             return replace(y, shape=tuple(shape))
     result = joined(shape, [a, b])
     low = every(either(a.low, a.neginf), either(b.low, b.neginf), inverse(result.fixed))
-    return replace(result, low=low, unseen=either(a.unseen, b.unseen))
+    return settled(replace(result, low=low))
 
 
 # -- whole numbers and truth values -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from jax import numpy as jnp
 from ..trace.jaxpr.operands import REAL, sort_of
 from . import elementwise, integers, movement, reductions
 from .integers import FALSE, TRUE, index, inverse, solver, whole
-from .shadow import LengthShadow, constant, joined, settled
+from .shadow import LengthShadow, constant, joined, may_be_low, settled
 
 if TYPE_CHECKING:
     from .equation import Equation
@@ -366,7 +366,7 @@ def convolved(e: Equation) -> LengthShadow:
         at = integers.put(wide.hi, [places[a] for a in left])
         hi = integers.later(hi, integers.choice(integers.every(*inside), at, integers.NONE))
     fixed = TRUE if x.fixed.eq(TRUE) and w.fixed.eq(TRUE) else FALSE
-    unseen = FALSE if solver.is_false(x.unseen) else TRUE
+    unseen = TRUE if may_be_low(x) else FALSE
     return settled(LengthShadow(e.shape, hi, fixed=fixed, unseen=unseen, signed=x.signed or w.signed))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import integers
 from .integers import FALSE, NONE, TRUE, either, every, index, inverse, put, solver, whole
-from .shadow import LengthShadow, is_size, moved, settled
+from .shadow import LengthShadow, is_size, may_be_low, moved, settled
 from .templates import closed_form, ranges
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def reduced(
             shape,
             put(hi, places),
             fixed=put(uniform_along(x.fixed, axes, FALSE), places),
-            unseen=put(uniform_along(x.unseen, axes, TRUE), places),
+            unseen=put(uniform_along(either(x.unseen, x.low), axes, TRUE), places),
             signed=x.signed,
         )
     )
@@ -72,7 +72,7 @@ def largest(statements: Statements, x: LengthShadow, axes: Sequence[int], last: 
     seen = visible(x, axes[0])
     if statements.hold(seen, *ranges(x.shape, [a for a in range(len(x.shape)) if a != axes[0]])):
         seen = TRUE
-    result = reduced(statements, x, axes, last, either(x.neginf, every(x.low, seen)))
+    result = reduced(statements, replace(x, low=FALSE), axes, last, either(x.neginf, every(x.low, seen)))
     _, places = without(x.shape, axes)
     fixed = every(result.fixed, put(inverse(seen), places))
     return replace(result, fixed=fixed, unseen=either(result.unseen, put(inverse(seen), places)))
@@ -103,7 +103,7 @@ def running(statements: Statements, x: LengthShadow, axis: int, reverse: bool, l
     hi = put(form, [*(index(a) for a in range(rank)), index(axis)])
     fixed = x.fixed if x.fixed.eq(TRUE) else FALSE
     zero = x.zero if x.zero.eq(TRUE) else FALSE
-    unseen = FALSE if solver.is_false(x.unseen) else TRUE
+    unseen = TRUE if may_be_low(x) else FALSE
     return settled(LengthShadow(x.shape, hi, fixed=fixed, zero=zero, unseen=unseen, signed=x.signed))
 
 
@@ -136,7 +136,7 @@ def contracted(
     hi = integers.latest([closed_form(statements, s.hi, zero, whole_shape, gone, last) for s in (x, y)])
     nothing = uniform_along(zero, gone, FALSE)
     fixed = uniform_along(every(x.fixed, y.fixed), gone, FALSE)
-    unseen = uniform_along(either(x.unseen, y.unseen), gone, TRUE)
+    unseen = uniform_along(either(x.unseen, y.unseen, x.low, y.low), gone, TRUE)
     positive = uniform_along(every(x.positive, y.positive), gone, FALSE)
     signed = a.signed or b.signed or not solver.is_false(zero)
     return settled(LengthShadow(shape, hi, fixed, nothing, FALSE, FALSE, positive, unseen, signed=signed))

@@ -71,9 +71,10 @@ def constant(shape: Sequence[Size], **known: Any) -> LengthShadow:
 
 
 def settled(shadow: LengthShadow) -> LengthShadow:
-    """The shadow with what is fixed depending on nothing."""
+    """The shadow with what is fixed depending on nothing, and what is said to be lowered not `unseen`."""
     fixed = integers.either(shadow.fixed, shadow.zero, shadow.neginf)
-    return replace(shadow, fixed=fixed, hi=integers.choice(fixed, NONE, shadow.hi))
+    unseen = integers.every(shadow.unseen, integers.inverse(shadow.low))
+    return replace(shadow, fixed=fixed, hi=integers.choice(fixed, NONE, shadow.hi), unseen=unseen)
 
 
 def moved(x: LengthShadow, shape: Sequence[Size], places: Sequence[Term]) -> LengthShadow:
@@ -106,7 +107,7 @@ def joined(shape: Sequence[Size], shadows: Sequence[LengthShadow]) -> LengthShad
             tuple(shape),
             integers.latest([x.hi for x in shadows]),
             fixed=integers.every(*(x.fixed for x in shadows)),
-            unseen=integers.either(*(x.unseen for x in shadows)),
+            unseen=integers.either(*(part for x in shadows for part in (x.unseen, x.low))),
             signed=any(x.signed for x in shadows),
         )
     )

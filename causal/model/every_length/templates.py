@@ -77,7 +77,7 @@ def tidied(statements: Statements, hi: Term, shape: Sequence[Size]) -> Term:
 
 def settled_truth(statements: Statements, truth: Truth, shape: Sequence[Size]) -> Truth:
     """True or false, where a truth value is that at every place; else itself."""
-    if integers.size(truth) <= SHORT:
+    if solver.is_true(truth) or solver.is_false(truth):
         return truth
     shown = Sample([truth], shape, [], integers.names(truth, *map(whole, shape))).shown(truth)
     if all(s.all() for s in shown) and statements.hold(truth, *ranges(shape)):

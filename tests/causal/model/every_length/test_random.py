@@ -87,6 +87,25 @@ def test_what_a_mask_says_is_not_said_of_one_that_was_scaled():
     assert "every score lies within" not in condition.text
 
 
+@pytest.mark.parametrize("largest", [
+    lambda s: jax.lax.top_k(s, 1)[0],
+    lambda s: jnp.sort(s, 1)[:, -1:],
+    lambda s: jax.lax.cummax(s, axis=1)[:, -1:],
+    lambda s: s.max(1, keepdims=True),
+])  # fmt: skip
+def test_whatever_finds_the_largest_of_a_row_that_sees_nothing(largest):
+    """From the sixteenth row on all scores are lowered alike: their softmax reads everything."""
+
+    def run(x):
+        t = jnp.arange(x.shape[0])
+        i, j = t[:, None], t[None, :]
+        s = jnp.where((j <= i) & (i < 16), x @ x.T, -1e30)
+        e = jnp.exp(s - largest(s))
+        return e / e.sum(-1, keepdims=True) @ x
+
+    assert not fuzz.proof_of(run, Lengths()).closed
+
+
 PROGRAMS = {"starved": starved, "wrapped": wrapped, "windowed": windowed, "running": lambda x: jnp.cumsum(x[::-1], 0)}
 
 
