@@ -40,7 +40,8 @@ def test_no_number_is_cut(monkeypatch, width):
     assert text.count("9.5e+03") + text.count("9500") == 4
     rows = [cost.row(n, 128, 64, 64, 8, 512) for n in (512, 65536)]
     for row in rows:
-        row.update({f"{kind}_{what}": 0.123456 for kind in ("full", "compressed") for what in ("seconds", "predicted")})
+        measured = ("seconds", "median_seconds", "predicted")
+        row.update({f"{kind}_{what}": 0.123456 for kind in ("full", "compressed") for what in measured})
     text = printed(monkeypatch, width, cost.show, rows, True)
     assert "…" not in text
     assert text.count("123 (123)") == 4
