@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...verdict import Condition, Evidence, Status, Verdict
 from ..arguments import parted
+from ..raised import phrase
 from ..setting import ModelError
 from .branching import nothing_guessed
 from .integers import NotLinear
@@ -118,6 +119,10 @@ def _proof(asked: Asked, finding: Finding, lengths: Lengths, lag: int) -> Length
         return str(reason)
     except ModelError as error:
         return _short(str(error.__cause__ or error))
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:  # a fault of a rule leaves it open
+        return phrase(error)
     if lengths.holds(program.n) and not _agrees(proof, finding.attempt, program.n):
         return "its bound lies below that of the run at one length: please report this, it is a bug in a rule"
     return proof

@@ -188,7 +188,7 @@ def convert(e: Equation) -> LengthShadow:
         kept = {"whole": x.whole, "span": x.span} if narrow else {}
         return settled(replace(result, neginf=x.neginf, low=x.low, positive=FALSE, number=x.number, **kept))
     if new == np.bool_:
-        return replace(result, zero=FALSE if x.whole is None else x.zero, **_truth(x.whole))
+        return replace(result, **{"zero": FALSE, **_truth(x.whole)})
     if x.whole is None or not (is_signed(new) or sort_of(new) == REAL):
         return result
     if solver.is_bool(x.whole):

@@ -98,6 +98,27 @@ def test_blocks_whose_size_grows_are_not_followed():
     assert "for every length it is open" in verdict.reasons[0]
 
 
+def test_masks_that_were_numbers_in_between():
+    """As flax makes them: truth values as floating numbers, and back."""
+
+    def model(x):
+        i, j = places(x)
+        kept = (j <= i).astype(jnp.float32) * (j > i - 4).astype(jnp.float32)
+        return attend(x, kept.astype(bool))
+
+    verdict = ap.check_model(model, given("full"), lengths="all")
+    assert verdict.status.name == "PROVED", verdict.reasons
+
+
+def test_a_fault_in_a_rule_leaves_it_open(monkeypatch):
+    from attnproof.causal.model.every_length.primitives import RULES
+
+    monkeypatch.setitem(RULES, "tanh", lambda e: 1 // 0)
+    verdict = ap.check_model(MODELS["full"][0](False), given("full"), lengths="all", tries=30)
+    assert verdict.status.name == "UNDECIDED"
+    assert "ZeroDivisionError" in verdict.reasons[0]
+
+
 def test_branches_of_python_on_the_length():
     def model(x):
         return x[:, ::-1] if x.shape[1] > 20 else x.cumsum(1)
