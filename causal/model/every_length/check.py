@@ -46,7 +46,7 @@ def lag_of(boundary: Any) -> int:
         return 0
     if boundary == "strict":
         return 1
-    if isinstance(boundary, str) and boundary.startswith("lag:") and boundary[4:].isdigit():
+    if isinstance(boundary, str) and boundary.startswith("lag:") and boundary[4:].isdecimal():
         return int(boundary[4:])
     raise ModelError(
         "boundary", "does not say what holds at every length", "use prefix, strict or lag:K with lengths='all'",
@@ -101,8 +101,11 @@ def _of_mode(asked: Asked, finding: Finding, lag: int) -> Everywhere:
         own, *others = residues(block, program.n)
         first = _proof(asked, finding, own, lag)
         if isinstance(first, LengthProof) and first.closed:
-            more = [_proof(asked, finding, r, lag) for r in others]
-            return Everywhere((first, *(p for p in more if isinstance(p, LengthProof) and p.closed)))
+            more = [p for r in others if isinstance(p := _proof(asked, finding, r, lag), LengthProof)]
+            for proof in more:
+                if not proof.closed and not proof.unknown:  # followed, and open: it may leak there
+                    return Everywhere((proof,), _reason(proof))
+            return Everywhere((first, *(p for p in more if p.closed)))
         if isinstance(first, LengthProof) and not first.unknown:
             return Everywhere((first,), _reason(first))
     return Everywhere((), why)
@@ -192,7 +195,9 @@ def _short(text: str) -> str:
 def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Everywhere]) -> Verdict:
     proofs = [p for f in found for p in f.proofs]
     obligations = list({o.text: o for p in proofs for o in p.obligations}.values())
-    spoken = _range(found[0])
+    ranges = {f.question.mode: _range(e) for f, e in zip(findings, found, strict=True)}
+    modes = [f"{said} in {mode} mode" for mode, said in ranges.items()]
+    spoken = _range(found[0]) if len(set(ranges.values())) == 1 else "; ".join(modes)
     evidence = []
     for f, e in zip(findings, found, strict=True):
         count, seconds = (sum(getattr(p, part) for p in e.proofs) for part in ("operations", "seconds"))

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from attnproof.causal.model.every_length.certificate import save_obligations
 from attnproof.causal.model.setting import ModelError
+from flax import nnx
 from jax import export
 from length_models import MODELS, B, D, attend, given, places
 
@@ -184,6 +185,39 @@ def test_other_inputs_whose_size_is_rounded_are_not_followed(size):
 def test_boundaries_of_one_length_are_refused():
     with pytest.raises(ModelError, match=r"use prefix, strict or lag:K with lengths='all'"):
         ap.check_model(MODELS["full"][0](False), given("full"), lengths="all", boundary=ap.Boundary.prefix(12))
+
+
+def test_a_remainder_at_which_it_leaks():
+    """Blocks of four are causal; what is left over after them reads its end."""
+
+    def model(x):
+        b, n, _ = x.shape
+        left = n % B
+        y = x[:, : n - left].reshape(b, -1, B, D).cumsum(2).reshape(b, n - left, D)
+        return jnp.concatenate([y, jnp.flip(x[:, n - left :], 1)], 1)
+
+    verdict = ap.check_model(model, given("full"), sequence_axis=1, lengths="all", tries=60)
+    assert verdict.status.name == "REFUTED", (verdict.about, verdict.reasons)
+    assert verdict.witness.replay()
+
+
+class Chunked(nnx.Module):
+    """Blocks of four in training alone."""
+
+    def __init__(self):
+        self.dropout = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+
+    def __call__(self, x):
+        b, n, _ = x.shape
+        if self.dropout.deterministic:
+            return x.cumsum(1)
+        return x.reshape(b, n // B, B, D).cumsum(2).reshape(b, n, D)
+
+
+def test_modes_that_are_proved_for_different_lengths():
+    verdict = ap.check_model(Chunked(), given("full"), sequence_axis=1, lengths="all", modes=("eval", "train"))
+    assert verdict.status.name == "PROVED", verdict.reasons
+    assert verdict.about.endswith("every n ≥ 1 in eval mode; every n = 4·m ≥ 4 in train mode")
 
 
 def test_models_of_pytorch_are_refused():
