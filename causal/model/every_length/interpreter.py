@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jax.extend.core import Literal
 
 from ..trace.jaxpr.calls import called
 from ..trace.jaxpr.operands import REAL, WHOLE, sort_of
 from ..trace.jaxpr.places import Places
+from ..trace.jaxpr.walk import walked
 from ..trace.ledger import Ledger
 from . import control, indexing, integers  # noqa: F401
 from .elementwise import BIG
@@ -89,17 +89,7 @@ class LengthRun:
 
     def closed(self, closed: Any, arguments: Sequence[LengthShadow]) -> list[LengthShadow]:
         """The results of a jaxpr that brings its constants, or has none."""
-        jaxpr = getattr(closed, "jaxpr", closed)
-        consts = [self.constant(c, v.aval) for c, v in zip(getattr(closed, "consts", ()), jaxpr.constvars, strict=True)]
-        held: dict[Any, LengthShadow] = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *arguments), strict=True))
-
-        def read(v: Any) -> LengthShadow:
-            return self.constant(v.val, v.aval) if isinstance(v, Literal) else held[v]
-
-        for equation in jaxpr.eqns:
-            results = self.equation(equation, [read(v) for v in equation.invars])
-            held.update(zip(equation.outvars, results, strict=True))
-        return [read(v) for v in jaxpr.outvars]
+        return walked(closed, arguments, self.constant, self.equation)
 
     def equation(self, equation: Any, operands: Sequence[LengthShadow]) -> list[LengthShadow]:
         """The results of one equation."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from jax import lax
 from jax import numpy as jnp
-from jax.extend.core import Literal
 
 from .calls import called, carried
+from .walk import walked
 
 SCATTERS = {
     "scatter": lax.scatter, "scatter-add": lax.scatter_add, "scatter-mul": lax.scatter_mul,
@@ -47,24 +47,18 @@ class Evaluation:
 
     def closed(self, closed: Any, arguments: Sequence[Any]) -> list[Any]:
         """The results of a jaxpr that brings its constants, or has none. Raises CannotWiden."""
-        jaxpr, consts = getattr(closed, "jaxpr", closed), getattr(closed, "consts", ())
-        names = (*jaxpr.constvars, *jaxpr.invars)
-        held = dict(zip(names, (*(self._constant(c) for c in consts), *arguments), strict=True))
+        return walked(closed, arguments, self._constant, self._equation)
 
-        def read(v: Any) -> Any:
-            return self._constant(v.val, getattr(v.aval, "dtype", None)) if isinstance(v, Literal) else held[v]
-
-        for equation in jaxpr.eqns:
-            results = self._equation(equation, [read(v) for v in equation.invars])
-            held.update(zip(equation.outvars, results, strict=True))
-        return [read(v) for v in jaxpr.outvars]
-
-    def _constant(self, value: Any, dtype: Any = None) -> Any:
+    def _constant(self, value: Any, aval: Any) -> Any:
         if id(value) in self.instead:
             return self.instead[id(value)]
         if not self.wide:
             return value
-        return wider(value if hasattr(value, "astype") else np.asarray(value, getattr(value, "dtype", dtype)))
+        return wider(
+            value
+            if hasattr(value, "astype")
+            else np.asarray(value, getattr(value, "dtype", getattr(aval, "dtype", None)))
+        )
 
     def _equation(self, equation: Any, given: list[Any]) -> list[Any]:
         name, params = equation.primitive.name, equation.params

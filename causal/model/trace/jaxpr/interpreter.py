@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from jax.extend.core import Literal
-
 from ..domain import FIXED, VARIES, ZERO, Shadow, join_all, uniform
 from . import contractions, control, convolution, elementwise, indexing, movement, random, reductions  # noqa: F401
 from .calls import JaxCall, called
 from .memory import Memory
 from .operands import COMPLEX, NOBODY, WHOLE, JaxOperand, sort_of
 from .registry import BINDINGS, Binding
+from .walk import walked
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
@@ -76,18 +75,7 @@ class Interpreter:
 
     def closed(self, closed: Any, arguments: Sequence[JaxOperand]) -> list[JaxOperand]:
         """The results of a jaxpr that brings its constants, or has none."""
-        jaxpr = getattr(closed, "jaxpr", closed)
-        consts = [self.constant(c, v.aval) for c, v in zip(getattr(closed, "consts", ()), jaxpr.constvars, strict=True)]
-        names = (*jaxpr.constvars, *jaxpr.invars)
-        held: dict[Any, JaxOperand] = dict(zip(names, (*consts, *arguments), strict=True))
-
-        def read(v: Any) -> JaxOperand:
-            return self.constant(v.val, v.aval) if isinstance(v, Literal) else held[v]
-
-        for equation in jaxpr.eqns:
-            results = self.equation(equation, [read(v) for v in equation.invars])
-            held.update(zip(equation.outvars, results, strict=True))
-        return [read(v) for v in jaxpr.outvars]
+        return walked(closed, arguments, self.constant, self.equation)
 
     def equation(self, equation: Any, operands: Sequence[JaxOperand]) -> list[JaxOperand]:
         """The results of one equation."""
