@@ -11,7 +11,7 @@ from ..numeric import scale as at_scale
 from ..numeric.balls import confirm
 from ..symbolic import derivation, rank, softmax
 from ..symbolic.derivation import Derivation
-from ..symbolic.field import is_zero, remainder, sign
+from ..symbolic.field import remainder, sign
 from .claim import Claim, expect
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def derive() -> Derivation:
         derivation.cases(
             f"n = 2 … {LARGEST_SYMBOLIC}: det softmax(x yᵀ) = ∏(z_k − z_i) / ∏ Σ z_i^j, as rational functions of z",
             lambda: (tuple(sympy.symbols(f"z0:{n}", positive=True)) for n in range(2, LARGEST_SYMBOLIC + 1)),
-            lambda *z: is_zero(rank.det(softmax.power_softmax(z)) - softmax.determinant_law(z)),
+            lambda *z: rank.det_differs(softmax.power_softmax(z), softmax.determinant_law(z)) == 0,
             "Vandermonde",
             r"\det = \frac{\prod_{i<k}(z_k-z_i)}{\prod_i\sum_{j} z_i^{\,j}}",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from .claim import Claim, expect
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator
 
 
 def article_head(seen: tuple[int, ...] = (0, 1)) -> Head:
@@ -31,11 +31,14 @@ def masked_after(kappa: tuple[Any, ...], v: tuple[Any, ...], seen: tuple[int, ..
     return sympy.Add(*(sympy.exp(kappa[s]) * v[s] for s in seen)) / total
 
 
-def small_heads() -> Iterator[tuple[Head]]:
+@cache
+def small_heads() -> tuple[tuple[Head], ...]:
     """Two slots, two positions, every E and F of zeros and ones, query 0, every non-empty set of seen slots."""
-    for entries in product((0, 1), repeat=8):
-        for seen in ((0,), (1,), (0, 1)):
-            yield (Head.of([entries[:2], entries[2:4]], [entries[4:6], entries[6:]], seen=seen, forbidden=[1]),)
+    return tuple(
+        (Head.of([entries[:2], entries[2:4]], [entries[4:6], entries[6:]], seen=seen, forbidden=[1]),)
+        for entries in product((0, 1), repeat=8)
+        for seen in ((0,), (1,), (0, 1))
+    )
 
 
 def derive() -> Derivation:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
@@ -16,9 +16,6 @@ from ..symbolic.derivation import Derivation
 from ..symbolic.prefix import Head, product_example
 from .claim import Claim, expect
 from .t10_support import small_heads as two_slot_heads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LARGEST_WRONSKIAN = 5
 
@@ -58,11 +55,14 @@ def wronskian(a: list[Expr], x: Expr) -> Matrix:
     return Matrix(len(a), len(a), lambda k, i: a[i] ** k * sympy.exp(a[i] * x))
 
 
-def small_heads() -> Iterator[tuple[Head]]:
+@cache
+def small_heads() -> tuple[tuple[Head], ...]:
     """Three slots, two positions, 1 forbidden: every E of zeros and ones, F of zeros and ones on position 0."""
-    for entries in product((0, 1), repeat=9):
-        e = [entries[2 * s : 2 * s + 2] for s in range(3)]
-        yield (Head.of(e, [(entries[6 + s], 0) for s in range(3)], forbidden=[1]),)
+    rows = [
+        ([entries[2 * s : 2 * s + 2] for s in range(3)], [(x, 0) for x in entries[6:]])
+        for entries in product((0, 1), repeat=9)
+    ]
+    return tuple((Head.of(e, f, forbidden=[1]),) for e, f in rows)
 
 
 def fragile_head() -> Head:

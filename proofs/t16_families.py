@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .claim import CheckFailed, Claim
@@ -9,16 +10,24 @@ from .claim import CheckFailed, Claim
 if TYPE_CHECKING:
     import random
 
+    from ..causal.design.design import Design
+    from ..causal.verdict import Verdict
+
+
+@cache
+def verdicts() -> dict[str, tuple[Design, Verdict]]:
+    """What the solvers say of each ready design."""
+    from ..causal.design.catalogue import BUILD, build
+
+    designs = {name: build(name, 20) for name in BUILD}
+    return {name: (design, design.check()) for name, design in designs.items()}
+
 
 def solver() -> str:
     """Every ready design is proved for all n by Z3 and cvc5, and every published unsafe one refuted."""
-    from ..causal.design.catalogue import BUILD, build
-
     proved: list[str] = []
     refuted: list[str] = []
-    for name in BUILD:
-        design = build(name, 20)
-        verdict = design.check()
+    for name, (design, verdict) in verdicts().items():
         if verdict.status.name != ("PROVED" if design.safe else "REFUTED"):
             raise CheckFailed(f"design {name}: {verdict.headline()}")
         (proved if design.safe else refuted).append(name)
@@ -27,14 +36,11 @@ def solver() -> str:
 
 def replay() -> str:
     """The counterexamples of the published designs, at the smallest size, through the projection checker."""
-    from ..causal.design.catalogue import BUILD, build
-
     sizes = []
-    for name in BUILD:
-        design = build(name, 20)
+    for name, (design, verdict) in verdicts().items():
         if design.safe:
             continue
-        witness = design.check().witness
+        witness = verdict.witness
         if witness is None or not witness.replay():
             raise CheckFailed(f"the counterexample to design {name} does not replay")
         sizes.append(f"{name} at n = {getattr(witness, 'n', '?')}")

@@ -332,7 +332,7 @@ def linear(
             return "nothing was asked of the matrix"
         if rank_is is not None and (found := rank.rank(matrix)) != rank_is:
             return f"rank {found}, not {rank_is}"
-        if det_is is not None and (left := remainder(rank.det(matrix), det_is)) != 0:
+        if det_is is not None and (left := rank.det_differs(matrix, det_is)) != 0:
             return left
         if kernel_is is not None and not rank.same_span(rank.null_space(matrix), sympy.Matrix(kernel_is)):
             return f"the kernel is spanned by the columns of {rank.null_space(matrix)}"

@@ -55,7 +55,7 @@ class Head:
         f_matrix = e_matrix if f is None else as_matrix(f)
         if e_matrix.shape != f_matrix.shape:
             raise ValueError(f"E has shape {e_matrix.shape} and F {f_matrix.shape}; both must be (r, n)")
-        if not all(entry.is_Rational for entry in (*e_matrix, *f_matrix)):
+        if not all(entry.is_Rational for entry in (*e_matrix.flat(), *f_matrix.flat())):
             raise ValueError("E and F must have rational entries; substitute numbers for their symbols")
         slots = range(e_matrix.rows) if seen is None else seen
         return cls(e_matrix, f_matrix, tuple(slots), tuple(forbidden))

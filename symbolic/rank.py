@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz, fmpz_mat
 from sympy import Expr, Matrix, Rational
 
 from .exact import exact
-from .field import Field, Quotient
+from .field import Field, Quotient, remainder
 from .number_field import determinant, echelon, over_number_field
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def as_matrix(entries: MatrixLike) -> Matrix:
     Matrix([[1/2, 1]])
     """
     if isinstance(entries, sympy.MatrixBase):
-        return Matrix(entries.rows, entries.cols, [exact(e) for e in entries])
+        return Matrix(entries.rows, entries.cols, [exact(e) for e in entries.flat()])
     rows = entries.tolist() if hasattr(entries, "tolist") else entries
     table = [list(row) for row in rows] if _is_nested(rows) and all(map(_is_nested, rows)) else None
     if table is None or len({len(row) for row in table}) > 1 or any(_is_nested(e) for row in table for e in row):
@@ -159,6 +159,23 @@ def det(matrix: MatrixLike) -> Expr:
     field = Field(m)
     rows, scale = _cleared(field, m)
     return field.expression(Quotient.reduced(_expanded(field, rows), scale))
+
+
+def det_differs(matrix: MatrixLike, value: Any) -> Expr:
+    """The determinant less `value`, in normal form: the expression 0 iff they are equal.
+
+    Decided in the field of both, so that a determinant with many terms is never written out.
+
+    >>> x, y = sympy.symbols("x y")
+    >>> det_differs([[1, x], [1, y]], y - x), det_differs([[1, x], [1, y]], y)
+    (0, -x)
+    """
+    m = as_matrix(matrix)
+    if m.rows != m.cols or _rational(m) is not None or over_number_field(m) is not None:
+        return remainder(det(m), value)
+    field = Field([*m.flat(), value])
+    rows, scale = _cleared(field, m)
+    return field.expression(Quotient.reduced(_expanded(field, rows), scale) - field.element(value))
 
 
 def _expanded(field: Field, rows: list[list[fmpq_mpoly]]) -> fmpq_mpoly:

@@ -43,7 +43,7 @@ def case_of(query: MatrixLike, key: MatrixLike, value: MatrixLike) -> Case:
         raise ValueError(
             f"W_Q has shape {w_q.shape}, W_K {w_k.shape} and W_V {w_v.shape}; pass (m, d), (m, d) and (m, d_v)"
         )
-    if not all(entry.is_Rational for entry in (*w_q, *w_k, *w_v)):
+    if not all(entry.is_Rational for entry in (*w_q.flat(), *w_k.flat(), *w_v.flat())):
         raise ValueError("W_Q, W_K and W_V must have rational entries; substitute numbers for their symbols")
     if w_v.is_zero_matrix:
         return Case.NOTHING

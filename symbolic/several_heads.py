@@ -103,7 +103,7 @@ _Group = dict[Exponent, _Class]
 
 def _fractions(matrix: Matrix) -> Any:
     """A SymPy matrix as an array of fractions."""
-    entries = np.array([Fraction(int(x.p), int(x.q)) for x in matrix], dtype=object)
+    entries = np.array([Fraction(int(x.p), int(x.q)) for x in matrix.flat()], dtype=object)
     return entries.reshape(matrix.shape)
 
 

@@ -79,7 +79,7 @@ def agreement(family: Family, questions: Mapping[str, Problem], largest: int = 6
     """The formula against the rules called with integers, on every small member."""
     compared = 0
     conditions = dict(questions["safety"].assertions)
-    rules = [conditions["query t sees slot s"], conditions["slot s reads position j"], conditions["forbidden"]]
+    rules = {"ts": "query t sees slot s", "sj": "slot s reads position j", "tj": "forbidden"}  # each of two of t, s, j
     for n in range(1, largest + 1):
         for shift in (0, 1, 2):
             values: dict[str, Any] = {}
@@ -91,18 +91,18 @@ def agreement(family: Family, questions: Mapping[str, Problem], largest: int = 6
             for k, least in family.parameters.items():
                 if least == DOCUMENTS:
                     env[k] = first_positions(values[k], n)
-            for s in range(len(member.support)):
-                for t in range(n):
-                    for j in range(n):
-                        here = {**env, "n": n, "s": s, "t": t, "j": j}
-                        symbolic = tuple(rule.evaluate(here) for rule in rules)
-                        concrete = (bool(member.visible[t, s]), bool(member.support[s, j]), not allowed[t, j])
-                        if symbolic != concrete:
-                            raise ValueError(
-                                f"the rules say {concrete} on integers and {symbolic} as formulas at n = {n}, t = {t}, "
-                                f"s = {s}, j = {j}; they must not depend on the type of their arguments"
-                            )
-                        compared += 1
+            tables = {"ts": member.visible, "sj": member.support, "tj": ~allowed}
+            for (one, other), name in rules.items():
+                for place, concrete in np.ndenumerate(tables[one + other]):
+                    here = {**env, "n": n, one: place[0], other: place[1]}
+                    symbolic = conditions[name].evaluate(here)
+                    if symbolic != bool(concrete):
+                        raise ValueError(
+                            f"the rules say {bool(concrete)} on integers and {symbolic} as formulas ({name}, n = {n}, "
+                            f"{one} = {place[0]}, {other} = {place[1]}); they must not depend on the type of their "
+                            "arguments"
+                        )
+            compared += len(member.support) * n * n
             if not family.parameters:
                 break
     return Evidence("property", True, f"formulas and integers agree at {compared} triples, n ≤ {largest}")
