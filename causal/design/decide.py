@@ -79,7 +79,6 @@ def agreement(family: Family, questions: Mapping[str, Problem], largest: int = 6
     """The formula against the rules called with integers, on every small member."""
     compared = 0
     conditions = dict(questions["safety"].assertions)
-    rules = {"ts": "query t sees slot s", "sj": "slot s reads position j", "tj": "forbidden"}  # each of two of t, s, j
     for n in range(1, largest + 1):
         for shift in (0, 1, 2):
             values: dict[str, Any] = {}
@@ -91,9 +90,12 @@ def agreement(family: Family, questions: Mapping[str, Problem], largest: int = 6
             for k, least in family.parameters.items():
                 if least == DOCUMENTS:
                     env[k] = first_positions(values[k], n)
-            tables = {"ts": member.visible, "sj": member.support, "tj": ~allowed}
-            for (one, other), name in rules.items():
-                for place, concrete in np.ndenumerate(tables[one + other]):
+            for name, one, other, table in (
+                ("query t sees slot s", "t", "s", member.visible),
+                ("slot s reads position j", "s", "j", member.support),
+                ("forbidden", "t", "j", ~allowed),
+            ):
+                for place, concrete in np.ndenumerate(table):
                     here = {**env, "n": n, one: place[0], other: place[1]}
                     symbolic = conditions[name].evaluate(here)
                     if symbolic != bool(concrete):
