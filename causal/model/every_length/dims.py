@@ -1,11 +1,11 @@
-"""Sizes that JAX writes in symbols, as terms."""
+"""Sizes that a program writes in symbols, as terms."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import integers
 from .integers import NotLinear, solver
@@ -30,8 +30,20 @@ MEANINGS: dict[str, Callable[..., Any]] = {
 }
 
 
+class Sizes(Protocol):
+    """What knows the sizes of a program."""
+
+    def shape(self, shape: Any) -> tuple[Size, ...]:
+        """A shape: numbers stay numbers."""
+        ...
+
+    def size(self, size: Any) -> Size:
+        """One size."""
+        ...
+
+
 class Dims:
-    """The variables of the length, by their names."""
+    """The variables of the length, by their names, for sizes of JAX's."""
 
     def __init__(self, names: Mapping[str, Term]) -> None:
         self._names = names

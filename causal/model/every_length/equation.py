@@ -1,4 +1,4 @@
-"""One equation of a jaxpr whose sizes are symbols, as a rule sees it, and what a rule may ask of its run."""
+"""One equation of a program whose sizes are symbols, as a rule sees it, and what a rule may ask of its run."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import integers
+from .formats import name_of
 from .integers import TRUE, solver
 from .shadow import LengthShadow, moved, total
 
 if TYPE_CHECKING:
     from ..trace.ledger import Ledger
-    from .dims import Dims
+    from .dims import Sizes
     from .integers import Statements, Term
     from .shadow import Size
 
@@ -30,7 +31,7 @@ class Run(Protocol):
         ...
 
     @property
-    def dims(self) -> Dims:
+    def dims(self) -> Sizes:
         """The sizes that are symbols."""
         ...
 
@@ -50,32 +51,31 @@ class Run(Protocol):
 
 
 class Equation:
-    """One equation, as a rule sees it."""
+    """One equation, as a rule sees it: an operation by its `name` in JAX, whichever library recorded it.
 
-    def __init__(self, run: Run, equation: Any, operands: Sequence[LengthShadow]) -> None:
-        self.run, self.equation, self.operands = run, equation, list(operands)
-        self.name: str = equation.primitive.name
-        self.params: Mapping[str, Any] = equation.params
+    `shapes` and `dtypes` are those of the results; `said` is what a person calls the operation.
+    """
 
-    @cached_property
-    def shapes(self) -> list[tuple[Size, ...]]:
-        """The shapes of the results."""
-        return [self.run.dims.shape(getattr(v.aval, "shape", ())) for v in self.equation.outvars]
+    def __init__(
+        self,
+        run: Run,
+        name: str,
+        params: Mapping[str, Any],
+        operands: Sequence[LengthShadow],
+        shapes: Sequence[tuple[Size, ...]],
+        dtypes: Sequence[Any],
+        operand_types: Sequence[Any],
+        said: str = "",
+        effects: bool = False,
+    ) -> None:
+        self.run, self.name, self.params, self.operands = run, name, params, list(operands)
+        self.shapes, self.dtypes, self.operand_types = list(shapes), list(dtypes), list(operand_types)
+        self.said, self.effects = said or name, effects
 
     @property
     def shape(self) -> tuple[Size, ...]:
         """The shape of the (first) result."""
         return self.shapes[0]
-
-    @cached_property
-    def dtypes(self) -> list[Any]:
-        """The number formats of the results."""
-        return [getattr(v.aval, "dtype", None) for v in self.equation.outvars]
-
-    @cached_property
-    def operand_types(self) -> list[Any]:
-        """The number formats of the operands."""
-        return [getattr(v.aval, "dtype", None) for v in self.equation.invars]
 
     @cached_property
     def operand_shapes(self) -> list[tuple[Size, ...]]:
@@ -98,7 +98,7 @@ class Equation:
         return self.run.last
 
     def size(self, size: Any) -> Size:
-        """A size of JAX's."""
+        """A size as the program writes it."""
         return self.run.dims.size(size)
 
     def everything(self, shape: Sequence[Size] | None = None) -> LengthShadow:
@@ -115,8 +115,8 @@ class Equation:
         if x.signed and not solver.is_false(integers.either(x.zero, x.fixed)):
             raise Unfollowed("tells +0 from −0, where a product of an exact 0 may be either")
         if divided is not None and not solver.is_false(divided.zero) and not x.positive.eq(TRUE):
-            self.run.ledger.nonzero_denominator(self.name)
+            self.run.ledger.nonzero_denominator(self.said)
 
     def finite_mask(self, alone: bool) -> None:
         """A condition: the lowered scores are low enough here."""
-        self.run.ledger.finite_mask(self.name, str(self.operand_types[0]), None, alone, tried=False)
+        self.run.ledger.finite_mask(self.said, name_of(self.operand_types[0]), None, alone, tried=False)

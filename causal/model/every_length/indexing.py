@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from jax.lax import GatherScatterMode
-
 from . import integers, movement, reductions
 from .elementwise import clamped
 from .integers import FALSE, TRUE, index, solver, whole
@@ -75,9 +73,9 @@ def gathered(e: Equation) -> LengthShadow:
     places: list[Term] = [index(offset[a]) if a in offset else whole(0) for a in range(len(x.shape))]
     for a, b in zip(paired, getattr(numbers, "start_indices_batching_dims", ()), strict=True):
         places[a] = at[b]
-    mode = e.params["mode"]
+    mode = getattr(e.params["mode"], "name", "")  # of an enumeration of JAX's
     inside = [TRUE]
-    if i.whole is not None and single and mode != GatherScatterMode.ONE_HOT:
+    if i.whole is not None and single and mode != "ONE_HOT":
         for k, a in enumerate(named):
             start = integers.put(i.whole, [*at, whole(k)])
             end = whole(x.shape[a]) - whole(sizes[a])
@@ -85,9 +83,9 @@ def gathered(e: Equation) -> LengthShadow:
             places[a] = solver.simplify(clamped(whole(0), start, end) + (places[a] if a in offset else 0))
         found = moved(x, e.shape, places)
         sure = integers.every(*inside)
-        if mode == GatherScatterMode.CLIP or solver.is_true(sure):
+        if mode == "CLIP" or solver.is_true(sure):
             return found
-        if mode == GatherScatterMode.FILL_OR_DROP:  # a number of the primitive's own, or no number
+        if mode == "FILL_OR_DROP":  # a number of the primitive's own, or no number
             return picked(sure, found, LengthShadow(tuple(e.shape), fixed=TRUE), e.shape)
         return joined(e.shape, [found])  # nobody says what is outside: the place itself is known all the same
     wide = reductions.reduced(e.statements, x, named, e.last)  # at places that data name

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jax import numpy as jnp
 
-from ..trace.jaxpr.operands import REAL, sort_of
 from . import elementwise, integers, movement, reductions
+from .formats import REAL, exact, is_signed, is_truth, sort_of
 from .integers import FALSE, TRUE, index, inverse, solver, whole
 from .shadow import LengthShadow, constant, joined, may_be_low, settled
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Equation"], Any]  # gives a shadow for each result (a single one as it is)
 RULES: dict[str, Rule] = {}
-PLACE_BYTES = 4  # of whole numbers that may stand for places
 MOST_TAPS = 256  # of a kernel, that are followed one by one
 
 
@@ -54,16 +52,11 @@ def known(e: Equation, operation: Callable[..., Any]) -> LengthShadow:
     return elementwise.computed(e.shape, operation, e.aligned)
 
 
-def is_signed(dtype: Any) -> bool:
-    """Whether it is a whole number that may be below 0 and as large as a place: others wrap around."""
-    return bool(jnp.issubdtype(dtype, np.signedinteger)) and dtype.itemsize >= PLACE_BYTES
-
-
 @primitive("eq ne lt le gt ge and or not xor")
 def compared(e: Equation) -> LengthShadow:
     """Truth values of numbers, or of truth values; of bits nothing is computed."""
     sorts = {x.whole.sort() for x in e.operands if x.whole is not None}
-    bits = e.name in ("and", "or", "not", "xor") and e.dtypes[0] != np.bool_
+    bits = e.name in ("and", "or", "not", "xor") and not is_truth(e.dtypes[0])
     if bits or len(sorts) != 1:
         return joined(e.shape, e.aligned)
     if sorts == {solver.BoolSort()} and e.name not in ("eq", "ne", "and", "or", "not", "xor"):
@@ -117,11 +110,6 @@ def _counted(e: Equation, operation: Callable[..., Any]) -> LengthShadow | None:
     return replace(known(e, operation), span=(min(ends), max(ends)))
 
 
-def exact(dtype: Any) -> int:
-    """The whole numbers up to here are floating numbers of this format without rounding."""
-    return int(2 ** (jnp.finfo(dtype).nmant + 1))  # type: ignore[no-untyped-call]
-
-
 @primitive("exp exp2 logistic")
 def exponential(e: Equation) -> LengthShadow:
     """Above 0, and 0 at −∞ and at what is low enough."""
@@ -173,7 +161,7 @@ def sees_sign(e: Equation) -> LengthShadow:
 def select(e: Equation) -> LengthShadow:
     """The case that a truth value names, false first."""
     condition, *cases = e.aligned
-    if len(cases) != 2 or e.operand_types[0] != np.bool_:
+    if len(cases) != 2 or not is_truth(e.operand_types[0]):
         return joined(e.shape, e.aligned)
     return elementwise.select(e.shape, condition, cases[1], cases[0])
 
@@ -187,7 +175,7 @@ def convert(e: Equation) -> LengthShadow:
         narrow = x.whole is not None and x.span is not None and max(map(abs, x.span)) <= exact(new)
         kept = {"whole": x.whole, "span": x.span} if narrow else {}
         return settled(replace(result, neginf=x.neginf, low=x.low, positive=FALSE, number=x.number, **kept))
-    if new == np.bool_:
+    if is_truth(new):
         return replace(result, **{"zero": FALSE, **_truth(x.whole)})
     if x.whole is None or not (is_signed(new) or sort_of(new) == REAL):
         return result

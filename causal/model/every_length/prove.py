@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..trace.jaxpr.operands import WHOLE, sort_of
 from . import integers
 from .dims import Dims
+from .formats import WHOLE, sort_of
 from .integers import NotLinear, Obligation, Statements, index, solver, whole
-from .interpreter import LengthRun
+from .interpreter import JaxRun
 from .movement import same_size
 from .sampling import numbers
 from .shadow import LengthShadow
@@ -65,7 +65,7 @@ def prove(program: JaxProgram, lengths: Lengths, lag: int, finite_masks: bool = 
         premises.append(variable <= lengths.most)
     statements = Statements(premises)
     n = whole(dims.size(program.input.shape[program.subject.sequence_axis]))
-    run = LengthRun(statements, dims, solver.simplify(n - 1), program.recording.held, finite_masks)
+    run = JaxRun(statements, dims, solver.simplify(n - 1), finite_masks=finite_masks, held=program.recording.held)
     avals = [v.aval for v in program.recording.program.jaxpr.invars]
     arguments = [_argument(run, g, a, program) for g, a in zip(program.recording.given, avals, strict=True)]
     results = dict(zip(program.recording.paths, run.closed(program.recording.program, arguments), strict=True))
@@ -94,7 +94,7 @@ def prove(program: JaxProgram, lengths: Lengths, lag: int, finite_masks: bool = 
     )
 
 
-def _argument(run: LengthRun, given: Any, aval: Any, program: JaxProgram) -> LengthShadow:
+def _argument(run: JaxRun, given: Any, aval: Any, program: JaxProgram) -> LengthShadow:
     """The input itself; a parameter or another input, which may hold any numbers; what else the model keeps."""
     shape = run.dims.shape(aval.shape)
     if given.role == "input":

@@ -143,7 +143,7 @@ def test_a_wrong_guard_is_seen(monkeypatch):
 
 def test_a_mask_that_counts_as_infinite_is_seen(monkeypatch):
     monkeypatch.setattr(elementwise, "BIG", -1e9)
-    monkeypatch.setattr("attnproof.causal.model.every_length.interpreter.BIG", -1e9)
+    monkeypatch.setattr("attnproof.causal.model.every_length.run.BIG", -1e9)
     weak = attention(lambda i, j: j <= i, -1.0)
     assert wrong_lengths(weak) != []
 
