@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import jax
 import jax.numpy as jnp
 import numpy as np
+from attnproof.causal.model.every_length.boundaries import sides_of
 from attnproof.causal.model.every_length.check import recorded_as
 from attnproof.causal.model.every_length.integers import NotLinear
 from attnproof.causal.model.every_length.lengths import Lengths
@@ -43,14 +44,14 @@ class Case:
     sharp: bool = False
 
 
-def proof_of(run: Step, lengths: Lengths, lag: int = 0) -> LengthProof | None:
+def proof_of(run: Step, lengths: Lengths, boundary: str = "prefix") -> LengthProof | None:
     """The run over the program at every length; None where there is none."""
     n = lengths.smallest + 4 * lengths.block
     subject = subject_of(run, (jnp.zeros((n, WIDTH)),), 0, 0, None)
     try:
         concrete = JaxProgram.of(subject, "eval")
         recorded = recorded_as(concrete, lengths, None, "eval").about(concrete.recording.paths)
-        return prove(recorded, lengths, lag)
+        return prove(recorded, lengths, sides_of(boundary))
     except (NotLinear, ModelError):
         return None
 

@@ -7,51 +7,18 @@ at rank d_t, and t may use j iff a_j ≤ d_t and both belong to the same group. 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
+from .sizes import Align, count, read_count, standing
 from .times import comparable, read_times
 
 if TYPE_CHECKING:
     from ..aliases import Array
-
-Align = Literal["start", "end"]
-
-
-def _count(name: str, value: Any, least: int = 0) -> int:
-    """A whole number that is at least `least`, or a one-sentence error."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise ArgumentTypeError(name, f"must be a whole number, not {value!r}", "pass an int")
-    if value < least:
-        raise ArgumentError(name, "is too small", f"pass at least {least}", int(value))
-    return int(value)
-
-
-def _read(text: str, what: str, least: int) -> int:
-    """A whole number from the command line's notation."""
-    if re.fullmatch(r"\s*[+-]?\d+\s*", text) is None:
-        raise ValueError(f"{what} is {text!r}, which is no whole number")
-    if int(text) < least:
-        raise ValueError(f"{what} is {int(text)}, which is below {least}")
-    return int(text)
-
-
-def _standing(n: int, queries: int | None, align: str) -> Array:
-    """Positions at which the queries stand, shape (queries,)."""
-    if align not in ("start", "end"):
-        raise ArgumentError("align", "is unknown", "pass 'start' or 'end'", align)
-    m = n if queries is None else _count("queries", queries)
-    if m > n:
-        problem = f"exceeds the n = {n} positions they stand at"
-        raise ArgumentError("queries", problem, "pass queries ≤ n or a relation", m)
-    positions = np.arange(n)
-    positions.setflags(write=False)
-    return positions[n - m :] if align == "end" else positions[:m]
 
 
 class Misfit(ArgumentError):
@@ -101,10 +68,10 @@ class Boundary:
         >>> Boundary.lagged(3, 2).to_array().astype(int).tolist()
         [[0, 0, 0], [0, 0, 0], [1, 0, 0]]
         """
-        n, k = _count("n", n), _count("k", k)
-        stands = _standing(n, queries, align)
+        n, k = count("n", n), count("k", k)
+        stands = standing(n, queries, align)
         kind = {0: "prefix", 1: "strict"}.get(k, "lagged")
-        positions = stands if len(stands) == n else _standing(n, None, align)  # shared: n may be a million
+        positions = stands if len(stands) == n else standing(n, None, align)  # shared: n may be a million
         horizon = stands - min(k, n) if k else stands  # a lag of n or more allows nothing
         return cls(kind, n, len(stands), stands, {"k": k, "align": align}, positions, horizon)
 
@@ -133,10 +100,22 @@ class Boundary:
         >>> bool(Boundary.documents([3, 5]).allowed(3, 2))
         False
         """
-        sizes = [_count("lengths", length, 1) for length in lengths]
+        sizes = [count("lengths", length, 1) for length in lengths]
         n = sum(sizes)
         group, where = np.repeat(np.arange(len(sizes)), sizes), np.arange(n)
         return cls("documents", n, n, where, {"lengths": sizes}, where, where, group, group)
+
+    @classmethod
+    def blocks(cls, n: int, size: int) -> Boundary:
+        """Blocks of `size` positions, the last may be shorter: query t may use its whole block and all before it.
+
+        >>> Boundary.blocks(3, 2).to_array().astype(int).tolist()
+        [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
+        """
+        n, size = count("n", n), count("size", size, 1)
+        where = np.arange(n)
+        horizon = np.minimum(where // size * size + size, n) - 1
+        return cls("blocks", n, n, where, {"size": size}, where, horizon)
 
     @classmethod
     def bidirectional(cls, n: int, queries: int | None = None) -> Boundary:
@@ -145,8 +124,8 @@ class Boundary:
         >>> bool(Boundary.bidirectional(3).to_array().all())
         True
         """
-        n = _count("n", n)
-        m = n if queries is None else _count("queries", queries)
+        n = count("n", n)
+        m = n if queries is None else count("queries", queries)
         stands = np.arange(n) if m == n else None
         return cls("bidirectional", n, m, stands, {}, np.zeros(n, np.int64), np.zeros(m, np.int64))
 
@@ -194,22 +173,29 @@ class Boundary:
 
     @classmethod
     def parse(cls, text: str, n: int, queries: int | None = None, align: Align = "end") -> Boundary:
-        """The command line's notation: prefix, strict, lag:K, documents:a,b,…, bidirectional.
+        """The command line's notation: prefix, strict, lag:K, documents:a,b,…, documents-of:B, blocks:B, bidirectional.
 
-        Raises ValueError that names the text and the five forms.
+        `documents-of:4`: packed documents of 4 positions each, of which the last may be shorter. Raises ValueError
+        that names the text and the seven forms.
 
         >>> Boundary.parse("lag:2", 6).kind
         'lagged'
+        >>> Boundary.parse("documents-of:4", 6) == Boundary.documents([4, 2])
+        True
         """
         name, _, argument = text.partition(":")
         try:
             if name == "lag":
-                return cls.lagged(n, _read(argument, "the lag", 0), queries, align)
+                return cls.lagged(n, read_count(argument, "the lag", 0), queries, align)
             if name == "documents":
-                built = cls.documents([_read(length, "a length", 1) for length in argument.split(",")])
+                built = cls.documents([read_count(length, "a length", 1) for length in argument.split(",")])
                 if built.n != n or queries not in (None, n):
                     raise ValueError(f"lengths sum to {built.n}, not to the {n} positions")
                 return built
+            if name in ("documents-of", "blocks") and queries in (None, n):
+                size = read_count(argument, "the number of positions", 1)
+                rest = [n % size] if n % size else []
+                return cls.blocks(n, size) if name == "blocks" else cls.documents([size] * (n // size) + rest)
             if name in ("prefix", "strict") and not argument:
                 return cls.lagged(n, int(name == "strict"), queries, align)
             if name == "bidirectional" and not argument:
@@ -218,12 +204,16 @@ class Boundary:
             halves = ",".join(str(part) for part in (n - n // 2, n // 2) if part)
             like = {
                 "lag": "write it like lag:2",
+                "documents-of": "write it like documents-of:4",
+                "blocks": "write it like blocks:4",
                 "documents": f"write lengths that sum to {n}, like documents:{halves}",
             }
             problem = f"{text!r} does not fit ({error})"
             raise ArgumentError("boundary", problem, like.get(name, "choose another")) from None
         raise ArgumentError(
-            "boundary", f"{text!r} is unknown", "use prefix, strict, lag:K, documents:a,b,… or bidirectional"
+            "boundary",
+            f"{text!r} is unknown",
+            "use prefix, strict, lag:K, documents:a,b,…, documents-of:B, blocks:B or bidirectional",
         )
 
     @classmethod
@@ -358,6 +348,7 @@ class Boundary:
         """A phrase for a person, such as 'prefix boundary over 8 positions'."""
         lag = f" by {self.parameters['k']}" if self.kind == "lagged" else ""
         documents = f" of lengths {_shown(self.parameters['lengths'])}" if self.kind == "documents" else ""
+        documents += f" of {self.parameters['size']}" if self.kind == "blocks" else ""
         name = {"from_times": "by-time", "documents": "packed-documents"}.get(self.kind, self.kind)
         queries = "" if self.queries == self.n else f", {self.queries} queries"
         return f"{name} boundary{lag}{documents} over {self.n} positions{queries}"
@@ -381,6 +372,8 @@ class Boundary:
             return cls.lagged(n, data["k"], queries, data["align"])
         if kind == "documents":
             return cls.documents(data["lengths"])
+        if kind == "blocks":
+            return cls.blocks(n, data["size"])
         if kind == "bidirectional":
             return cls.bidirectional(n, queries)
         if kind == "from_times":

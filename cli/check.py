@@ -37,7 +37,10 @@ def check(
         str | None, typer.Option("--visible", help="A (queries, r) mask: booleans or an additive bias; or: largest.")
     ] = None,
     boundary: Annotated[
-        str | None, typer.Option("--boundary", help="One of prefix, strict, lag:K, documents:a,b,… or bidirectional.")
+        str | None,
+        typer.Option(
+            "--boundary", help="prefix, strict, lag:K, documents:a,b,…, documents-of:B, blocks:B or bidirectional."
+        ),
     ] = None,
     tolerance: Annotated[
         float, typer.Option("--tolerance", parser=number, metavar="X", help="Accept leaks up to this, conditionally.")

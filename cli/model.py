@@ -61,7 +61,9 @@ def model_command(
         str | None, typer.Option("--n", help="Lengths to check, such as 64 or 64,128; or all, for a model of JAX.")
     ] = None,
     mode: Annotated[str, typer.Option(help="eval, train or eval,train.")] = "eval",
-    boundary: Annotated[str, typer.Option(help="prefix, strict, lag:K, documents:a,b,… or bidirectional.")] = "prefix",
+    boundary: Annotated[
+        str, typer.Option(help="prefix, strict, lag:K, documents:a,b,…, documents-of:B, blocks:B or bidirectional.")
+    ] = "prefix",
     sequence_axis: Annotated[
         int | None,
         typer.Option(parser=whole(), metavar="AXIS", help="Axis of the varied input that holds positions, mostly 1."),

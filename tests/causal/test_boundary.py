@@ -116,6 +116,9 @@ def test_two_layers_that_are_safe_by_time_can_stack_to_a_leak():
         ("strict", Boundary.strict(8)),
         ("lag:3", Boundary.lagged(8, 3)),
         ("documents:3,5", Boundary.documents([3, 5])),
+        ("documents-of:3", Boundary.documents([3, 3, 2])),
+        ("documents-of:9", Boundary.documents([8])),
+        ("blocks:3", Boundary.from_times(np.arange(8) // 3, np.arange(8) // 3)),
         ("bidirectional", Boundary.bidirectional(8)),
     ],
 )
@@ -126,10 +129,15 @@ def test_the_notation_of_the_command_line(text, expected):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("causal", r"boundary 'causal' is unknown; use prefix, strict, lag:K, documents:a,b,… or bidirectional"),
+        (
+            "causal",
+            r"boundary 'causal' is unknown; "
+            r"use prefix, strict, lag:K, documents:a,b,…, documents-of:B, blocks:B or bidirectional",
+        ),
         ("prefix:3", r"boundary 'prefix:3' is unknown"),
         ("lag:x", r"boundary 'lag:x' does not fit"),
         ("lag:-1", r"boundary 'lag:-1' does not fit"),
+        ("blocks:0", r"boundary 'blocks:0' does not fit .*; write it like blocks:4"),
         ("documents:3,4", r"lengths sum to 7, not to the 8 positions"),
     ],
 )

@@ -88,7 +88,8 @@ def test_boundaries_and_masks(run, tmp_path):
     code, _, err = run("check", file, "--boundary", "later")
     assert (code, err) == (
         2,
-        "attnproof: --boundary 'later' is unknown; use prefix, strict, lag:K, documents:a,b,… or bidirectional\n",
+        "attnproof: --boundary 'later' is unknown; "
+        "use prefix, strict, lag:K, documents:a,b,…, documents-of:B, blocks:B or bidirectional\n",
     )
     np.save(mask, np.zeros((2, 2)))
     code, out, _ = run("check", file, "--visible", mask)

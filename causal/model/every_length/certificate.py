@@ -37,7 +37,7 @@ def save_obligations(verdict: Verdict, directory: str | Path) -> Path:
     shutil.copy(str(recheck.__file__), path / "recheck.py")
     claim = {
         "claim": f"{verdict.status.name}: {verdict.about}",
-        "boundary": "prefix" if verdict.boundary is None else verdict.boundary.describe(),
+        "boundary": found["boundary"],
         "conditions": [c.text for c in verdict.conditions],
         "assumptions": list(verdict.assumptions),
         "versions": dict(verdict.versions),

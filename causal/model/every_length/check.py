@@ -10,6 +10,7 @@ from ...verdict import Condition, Evidence, Status, Verdict
 from ..arguments import parted
 from ..raised import phrase
 from ..setting import ModelError
+from .boundaries import sides_of
 from .branching import nothing_guessed
 from .integers import NotLinear
 from .lengths import MOST_BLOCK, MOST_RESIDUES, Lengths, blocks, residues, sized, whole_ranges
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..jax.program import JaxProgram
     from ..proof import Attempt
     from ..trace.subject import Subject
+    from .boundaries import Side
 
 SAMPLE = 24  # positions, where no input was given
 FAILING = (2, 3, 5, 8, 13, 16, 24, 32)  # lengths that are tried where a proof did not close
@@ -40,34 +42,20 @@ class Everywhere:
         return bool(self.proofs) and all(p.closed for p in self.proofs)
 
 
-def lag_of(boundary: Any) -> int:
-    """By how many positions the boundary lies before t; ModelError for one that speaks of a single length."""
-    if boundary is None or boundary == "prefix":
-        return 0
-    if boundary == "strict":
-        return 1
-    if isinstance(boundary, str) and boundary.startswith("lag:") and boundary[4:].isdecimal():
-        return int(boundary[4:])
-    raise ModelError(
-        "boundary", "does not say what holds at every length", "use prefix, strict or lag:K with lengths='all'",
-        boundary if isinstance(boundary, str) else None,
-    )  # fmt: skip
-
-
 def everywhere(asked: Asked, one: Callable[[Asked], tuple[list[Finding], Verdict]]) -> Verdict:
     """The verdict for every length; `one` checks a single one."""
-    lag = lag_of(asked.boundary)
+    sides = sides_of(asked.boundary)
     asked = _with_input(asked)
     findings, verdict = one(asked)
     if verdict.status not in (Status.PROVED, Status.PROVED_IF):
         return verdict
     found = []
     for finding in findings:
-        answer = _of_mode(asked, finding, lag)
+        answer = _of_mode(asked, finding, sides)
         if not answer.closed:
             return _open(asked, verdict, answer, one)
         found.append(answer)
-    return _proved(verdict, findings, found)
+    return _proved(verdict, findings, found, asked.boundary or "prefix")
 
 
 def _with_input(asked: Asked) -> Asked:
@@ -83,14 +71,14 @@ def _with_input(asked: Asked) -> Asked:
 # -- the proof --------------------------------------------------------------------------------------------------------
 
 
-def _of_mode(asked: Asked, finding: Finding, lag: int) -> Everywhere:
+def _of_mode(asked: Asked, finding: Finding, sides: Sequence[Side]) -> Everywhere:
     """Proofs for as many lengths as one can have: all, or all with some remainders."""
     program: JaxProgram = finding.question.program  # type: ignore[assignment]
     given = (list(program.subject.inputs), dict(program.subject.keywords))
     _longer(asked.make_input, program.subject, given, program.n + 1)  # raises where nobody can tell what grows
     why = ""
     for lengths in whole_ranges(program):
-        proof = _proof(asked, finding, lengths, lag)
+        proof = _proof(asked, finding, lengths, sides)
         if isinstance(proof, LengthProof):
             if proof.closed or not proof.unknown:
                 return Everywhere((proof,), _reason(proof))
@@ -99,9 +87,9 @@ def _of_mode(asked: Asked, finding: Finding, lag: int) -> Everywhere:
         why = why or proof
     for block in blocks(program):
         own, *others = residues(block, program.n)
-        first = _proof(asked, finding, own, lag)
+        first = _proof(asked, finding, own, sides)
         if isinstance(first, LengthProof) and first.closed:
-            more = [p for r in others if isinstance(p := _proof(asked, finding, r, lag), LengthProof)]
+            more = [p for r in others if isinstance(p := _proof(asked, finding, r, sides), LengthProof)]
             for proof in more:
                 if not proof.closed and not proof.unknown:  # followed, and open: it may leak there
                     return Everywhere((proof,), _reason(proof))
@@ -111,13 +99,13 @@ def _of_mode(asked: Asked, finding: Finding, lag: int) -> Everywhere:
     return Everywhere((), why)
 
 
-def _proof(asked: Asked, finding: Finding, lengths: Lengths, lag: int) -> LengthProof | str:
+def _proof(asked: Asked, finding: Finding, lengths: Lengths, sides: Sequence[Side]) -> LengthProof | str:
     """The proof for a range of lengths, checked against the run at one of them; or why there is none."""
     program: JaxProgram = finding.question.program  # type: ignore[assignment]
     try:
         recorded = recorded_as(program, lengths, asked.make_input, finding.question.mode)
         masks = finding.attempt is None or finding.attempt.policy.finite_masks
-        proof = prove(recorded.about(program.paths), lengths, lag, masks)
+        proof = prove(recorded.about(program.paths), lengths, sides, masks)
     except NotLinear as reason:
         return str(reason)
     except ModelError as error:
@@ -174,8 +162,12 @@ def _longer(make_input: Callable[[int], Any] | None, subject: Subject, given: An
 
 
 def _agrees(proof: LengthProof, attempt: Attempt | None, n: int) -> bool:
-    """Whether the bound for all lengths is nowhere below the run's at one."""
-    return attempt is None or bool((proof.latest(n) >= attempt.reach.latest).all())
+    """Whether the bounds for all lengths hold what the run at one of them found."""
+    if attempt is None:
+        return True
+    some = attempt.reach.latest >= 0
+    ends = (proof.latest(n) >= attempt.reach.latest, proof.earliest(n) <= attempt.reach.earliest)
+    return all(bool(end[some].all()) for end in ends)
 
 
 def _reason(proof: LengthProof) -> str:
@@ -192,7 +184,7 @@ def _short(text: str) -> str:
 # -- the verdict ------------------------------------------------------------------------------------------------------
 
 
-def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Everywhere]) -> Verdict:
+def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Everywhere], boundary: Any) -> Verdict:
     proofs = [p for f in found for p in f.proofs]
     obligations = list({o.text: o for p in proofs for o in p.obligations}.values())
     ranges = {f.question.mode: _range(e) for f, e in zip(findings, found, strict=True)}
@@ -201,7 +193,8 @@ def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Every
     evidence = []
     for f, e in zip(findings, found, strict=True):
         count, seconds = (sum(getattr(p, part) for p in e.proofs) for part in ("operations", "seconds"))
-        run = f"{f.question.mode} mode: one abstract run for {_range(e)}, of {count} operations"
+        runs = "an abstract run for each end" if len(e.proofs[0].bounds) > 1 else "one abstract run"
+        run = f"{f.question.mode} mode: {runs} for {_range(e)}, of {count} operations"
         evidence.append(Evidence("abstract", True, run, seconds))
     evidence.append(
         Evidence(
@@ -228,7 +221,7 @@ def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Every
         evidence=(*verdict.evidence, *evidence),
         conditions=tuple(conditions),
         assumptions=tuple(dict.fromkeys(said)),
-        details={**verdict.details, "every_length": _details(found, obligations)},
+        details={**verdict.details, "every_length": {"boundary": boundary, **_details(found, obligations)}},
     )
 
 

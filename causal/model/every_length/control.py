@@ -9,6 +9,7 @@ from ..trace.jaxpr.calls import carried
 from . import integers, movement
 from .integers import NONE, index, solver, whole
 from .primitives import primitive
+from .sampling import STEP
 from .shadow import LengthShadow, joined, may_be_low, moved
 from .templates import ranges, within
 
@@ -76,7 +77,7 @@ class _Loop:
 
     def __init__(self, e: Equation, held: State, rows: State, length: Term, reverse: bool) -> None:
         self.e, self.held, self.rows, self.length, self.reverse = e, held, rows, length, reverse
-        self.k = solver.Int(f"k{next(COUNTER)}")
+        self.k = solver.Int(f"{STEP}{next(COUNTER)}")
         self.steps = solver.And(self.k >= 0, self.k < length)
 
     def run(self, first: State) -> State:
@@ -96,6 +97,7 @@ class _Loop:
             if guesses[failing] is not None:
                 guesses[failing] = None
             else:
+                forms[failing] = self._with_blocks(forms[failing], results[failing].hi)
                 places[failing] += 1
                 if places[failing] >= len(forms[failing]):
                     break
@@ -118,10 +120,14 @@ class _Loop:
     def _forms(self, x: LengthShadow) -> list[Term]:
         """What the latest position may be before step k, the earliest first."""
         own = [index(a) for a, d in enumerate(x.shape) if not isinstance(d, int)]
-        found = [NONE, x.hi, self.k - 1, self.k, *own, *(i - 1 for i in own)]
-        if self.reverse:
-            found = [NONE, x.hi, *own]
-        return [*found, self.e.last]
+        places = own if self.reverse else [self.k - 1, self.k, *own, *(i - 1 for i in own)]
+        return [NONE, x.hi, *map(self.e.run.rank, places), self.e.last]
+
+    def _with_blocks(self, forms: list[Term], hi: Term) -> list[Term]:
+        """The forms, and before the last one the starts of the blocks that a step tells of."""
+        _, divisors = integers.numerals(hi)
+        starts = [self.e.run.rank((self.k - 1) / b * b) for b in sorted(divisors) if b > 1]
+        return [*forms[:-1], *(s for s in starts if not any(s.eq(f) for f in forms)), forms[-1]]
 
     def _guess(self, x: LengthShadow, hi: Term) -> LengthShadow:
         return LengthShadow(x.shape, integers.later(hi, NONE), signed=True)

@@ -37,7 +37,11 @@ class Run(Protocol):
 
     @property
     def last(self) -> Term:
-        """The last position."""
+        """The last position, and the last rank."""
+        ...
+
+    def rank(self, position: Term) -> Term:
+        """The rank of a position, by which this run orders them."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""One recorded program for every length: every output at t depends on positions up to t − k only (theory T26)."""
+"""One recorded program for every length: no output depends on a position that the boundary forbids (theory T26)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from .templates import ranges
 if TYPE_CHECKING:
     from ..jax.program import JaxProgram
     from ..trace.records import MaskCondition, Operation
+    from .boundaries import Side
     from .integers import Term
     from .lengths import Lengths
 
@@ -29,10 +30,24 @@ SMALL = (6, 12, 24, 48)  # lengths at which a candidate is looked for first
 
 
 @dataclass(frozen=True)
-class LengthProof:
-    """What an abstract run for all lengths found; `closed`: it proves the boundary.
+class Bounds:
+    """How far each output reaches on one side, after an abstract run in the ranks of that side."""
 
-    `candidate` is a length at which the bound found exceeds it. `latest`: for each output, the bound at t.
+    side: Side
+    outputs: tuple[LengthShadow, ...]
+    axes: tuple[int, ...]
+
+    def at(self, lengths: Lengths, n: int) -> Any:
+        """The latest rank that an output at each t may depend on, at one length; −1 for none."""
+        return np.max([_along(o, a, lengths, n) for o, a in zip(self.outputs, self.axes, strict=True)], axis=0)
+
+
+@dataclass(frozen=True)
+class LengthProof:
+    """What the abstract runs for all lengths found; `closed`: they prove the boundary.
+
+    `candidate` is a length at which a bound found exceeds it. `bounds`: for each side of the boundary, how far the
+    outputs reach.
     """
 
     lengths: Lengths
@@ -45,18 +60,22 @@ class LengthProof:
     asked: int
     seconds: float
     solver_seconds: float
-    outputs: tuple[LengthShadow, ...]
-    axes: tuple[int, ...]
-    variable: Term
+    bounds: tuple[Bounds, ...]
     candidate: int | None = None
 
     def latest(self, n: int) -> Any:
-        """The latest position that an output at each t may depend on, at one length."""
-        return np.max([_along(o, a, self.lengths, n) for o, a in zip(self.outputs, self.axes, strict=True)], axis=0)
+        """The latest position that an output at each t may depend on, at one length; −1 for none."""
+        found = [b.at(self.lengths, n) for b in self.bounds if not b.side.backwards]
+        return found[0] if found else np.full(n, n - 1)
+
+    def earliest(self, n: int) -> Any:
+        """The earliest one, 0 where nobody asked; n for none."""
+        found = [n - 1 - b.at(self.lengths, n) for b in self.bounds if b.side.backwards]
+        return found[0] if found else np.zeros(n, np.int64)
 
 
-def prove(program: JaxProgram, lengths: Lengths, lag: int, finite_masks: bool = True) -> LengthProof:
-    """The run over a program whose sizes are symbols; NotLinear where they are none that can be followed."""
+def prove(program: JaxProgram, lengths: Lengths, sides: Sequence[Side], finite_masks: bool = True) -> LengthProof:
+    """Runs over a program whose sizes are symbols; NotLinear where they are none that can be followed."""
     began = time.perf_counter()
     variable = solver.Int(lengths.variable)
     dims = Dims({lengths.variable: variable})
@@ -65,40 +84,50 @@ def prove(program: JaxProgram, lengths: Lengths, lag: int, finite_masks: bool = 
         premises.append(variable <= lengths.most)
     statements = Statements(premises)
     n = whole(dims.size(program.input.shape[program.subject.sequence_axis]))
-    run = JaxRun(statements, dims, solver.simplify(n - 1), finite_masks=finite_masks, held=program.recording.held)
+    runs, bounds, candidates, closed = [], [], [], True
+    for side in sides:
+        last = solver.simplify(n - 1)
+        run = JaxRun(statements, dims, last, side, finite_masks=finite_masks, held=program.recording.held)
+        found = _bounds(run, program)
+        broken = [c for c in _claims(found, n) if not _held(statements, *c)]
+        closed = closed and not broken
+        candidates += [_candidate(statements, c, n) for c in broken[:1]]
+        runs.append(run)
+        bounds.append(found)
+    conditions = {c.text: c for run in runs for c in run.ledger.conditions.values()}.values()
+    return LengthProof(
+        lengths=lengths,
+        closed=closed,
+        obligations=tuple(statements.obligations),
+        conditions=tuple(c for c in conditions if c.kind == "finite-mask"),
+        assumptions=(
+            *dict.fromkeys(a for run in runs for a in run.ledger.assumptions),
+            *(c.text for c in conditions if c.kind != "finite-mask"),
+        ),
+        unknown=tuple({str(u): u for run in runs for u in run.ledger.unknown.values()}.values()),
+        operations=sum(sum(run.ledger.counts.values()) for run in runs),
+        asked=statements.asked,
+        seconds=time.perf_counter() - began,
+        solver_seconds=statements.seconds,
+        bounds=tuple(bounds),
+        candidate=next((c for c in candidates if c is not None), None),
+    )
+
+
+def _bounds(run: JaxRun, program: JaxProgram) -> Bounds:
+    """One run over the program."""
     avals = [v.aval for v in program.recording.program.jaxpr.invars]
     arguments = [_argument(run, g, a, program) for g, a in zip(program.recording.given, avals, strict=True)]
     results = dict(zip(program.recording.paths, run.closed(program.recording.program, arguments), strict=True))
     outputs = [results[path] for path in program.paths]
-    axes = [program.subject.output_axis % len(o.shape) for o in outputs]
-    broken = [c for c in _claims(outputs, axes, n, lag) if not _held(statements, *c)]
-    ledger = run.ledger
-    return LengthProof(
-        lengths=lengths,
-        closed=not broken,
-        obligations=tuple(statements.obligations),
-        conditions=tuple(c for c in ledger.conditions.values() if c.kind == "finite-mask"),
-        assumptions=(
-            *ledger.assumptions,
-            *(c.text for c in ledger.conditions.values() if c.kind != "finite-mask"),
-        ),
-        unknown=tuple(ledger.unknown.values()),
-        operations=sum(ledger.counts.values()),
-        asked=statements.asked,
-        seconds=time.perf_counter() - began,
-        solver_seconds=statements.seconds,
-        outputs=tuple(outputs),
-        axes=tuple(axes),
-        variable=variable,
-        candidate=_candidate(statements, broken[0], n) if broken else None,
-    )
+    return Bounds(run.side, tuple(outputs), tuple(program.subject.output_axis % len(o.shape) for o in outputs))
 
 
 def _argument(run: JaxRun, given: Any, aval: Any, program: JaxProgram) -> LengthShadow:
     """The input itself; a parameter or another input, which may hold any numbers; what else the model keeps."""
     shape = run.dims.shape(aval.shape)
     if given.role == "input":
-        return LengthShadow(shape, index(program.subject.sequence_axis))
+        return LengthShadow(shape, run.rank(index(program.subject.sequence_axis)))
     if given.role == "constant" and sort_of(aval.dtype) == WHOLE and not _has_symbols(aval.shape):
         return run.constant(given.value, aval)
     return LengthShadow(shape)
@@ -111,14 +140,14 @@ def _has_symbols(shape: Sequence[Any]) -> bool:
 Claim = tuple[Any, list[Any]]
 
 
-def _claims(outputs: Sequence[LengthShadow], axes: Sequence[int], n: Term, lag: int) -> list[Claim]:
+def _claims(bounds: Bounds, n: Term) -> list[Claim]:
     """What is to be proved of every output, with the places that it speaks of."""
     found: list[Claim] = []
-    for output, axis in zip(outputs, axes, strict=True):
+    for output, axis in zip(bounds.outputs, bounds.axes, strict=True):
         if not same_size(output.shape[axis], n):
             raise NotLinear("an output has another number of places than the input")
-        allowed = solver.Or(output.hi <= index(axis) - lag, output.hi < 0)
-        found.append((allowed, ranges(output.shape)))
+        most = bounds.side.rank(bounds.side.allowed(index(axis)), n - 1)
+        found.append((solver.Or(output.hi <= most, output.hi < 0), ranges(output.shape)))
     return found
 
 

@@ -19,6 +19,7 @@ from .templates import settled_truth, tidied
 
 if TYPE_CHECKING:
     from ..trace.ledger import Places
+    from .boundaries import Side
     from .dims import Sizes
     from .equation import Equation
     from .integers import Statements, Term
@@ -33,7 +34,8 @@ class LengthRun:
 
     statements: Statements
     dims: Sizes
-    last: Term  # the last position
+    last: Term  # the last position, and the last rank
+    side: Side
     places: Places
     finite_masks: bool = True
     ledger: Ledger = field(init=False)
@@ -42,6 +44,10 @@ class LengthRun:
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.places, 0)
+
+    def rank(self, position: Term) -> Term:
+        """The rank of a position, by which this run orders them."""
+        return solver.simplify(self.side.rank(position, self.last))
 
     # -- constants ----------------------------------------------------------------------------------------------------
 
@@ -112,7 +118,7 @@ class LengthRun:
     def _tidied(self, x: LengthShadow) -> LengthShadow:
         """The same in shorter terms, where they are long."""
         truths = {p: settled_truth(self.statements, getattr(x, p), x.shape) for p in TRUTHS}
-        return replace(x, hi=tidied(self.statements, x.hi, x.shape), **truths)
+        return replace(x, hi=tidied(self.statements, x.hi, x.shape, self.rank), **truths)
 
     def _key(self, e: Equation) -> Any:
         """What the results of an equation depend on, besides what is taken to be true; None where nobody can tell."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LENGTHS = (3, 5)  # for the variables of the length
 MOST = 12  # places of an axis that are looked at; more of a symbolic one
+STEP = "k"  # how the names of a loop's steps begin
 FEW = 4  # first and last places of a longer one
 
 MEANINGS: dict[int, Callable[..., Any]] = {
@@ -63,25 +64,34 @@ def _one(term: Any, at: Mapping[str, Any], value: Callable[[Any], Any]) -> Any:
     return MEANINGS[kind](*map(value, term.children()))
 
 
+def _along(numbers: Any, axis: int, rank: int) -> Any:
+    """A list of numbers along one of several axes."""
+    return numbers.reshape([-1 if k == axis else 1 for k in range(rank)])
+
+
 class Sample:
     """Places of an array of some shape at a few lengths; the axes in `gone` are those that a reduction removes."""
 
     def __init__(self, terms: Sequence[Any], shape: Sequence[Size], gone: Sequence[int], free: Iterable[str]) -> None:
         self._grids = []
         used = variables(*terms)
+        steps = sorted(name for name in free if name.startswith(STEP))
         for length in LENGTHS:
-            lengths = {name: np.int64(length + k) for k, name in enumerate(sorted(free))}
+            lengths = {name: np.int64(length + k) for k, name in enumerate(sorted(set(free) - {*steps}))}
             at: dict[str, Any] = dict(lengths)
             axes = [a for a in range(len(shape)) if PLACES[a].get_id() in used or a in gone]
+            rank = len(axes) + len(steps)
+            for k, name in enumerate(steps, len(axes)):
+                at[name] = _along(np.arange(length), k, rank)
             for k, a in enumerate(axes):
                 size = int(numbers(whole(shape[a]), lengths))
                 places = np.arange(size)
                 if size > MOST and isinstance(shape[a], int):
                     places = np.r_[:FEW, size - FEW : size]
-                at[f"i{a}"] = places.reshape([-1 if j == k else 1 for j in range(len(axes))])
+                at[f"i{a}"] = _along(places, k, rank)
             for a in range(len(shape)):
                 at.setdefault(f"i{a}", np.int64(0))
-            self._grids.append((at, tuple(k for k, a in enumerate(axes) if a in gone), len(axes)))
+            self._grids.append((at, tuple(k for k, a in enumerate(axes) if a in gone), rank))
 
     def needed(self, hi: Any, skip: Any) -> list[Any]:
         """What no closed form may be below, at the places that are left."""
@@ -96,12 +106,13 @@ class Sample:
         """A truth value at the places."""
         return [np.asarray(numbers(truth, at)) for at, _, _ in self._grids]
 
-    def excess(self, form: Any, needed: Sequence[Any]) -> float | None:
-        """By how much a form lies above what is needed; None where it is below."""
+    def excess(self, form: Any, needed: Sequence[Any], most: Any = None) -> float | None:
+        """By how much a form lies above what is needed; None where it is below. What lies above `most` says no more."""
         total = 0.0
         for (at, _, _), least in zip(self._grids, needed, strict=True):
-            above = np.maximum(numbers(form, at), -1) - least
-            if (above < 0).any():
+            shown = np.maximum(numbers(form, at), -1)
+            if (shown < least).any():
                 return None
+            above = (shown if most is None else np.minimum(shown, np.maximum(numbers(most, at), least))) - least
             total += float(np.mean(above)) if np.size(above) else 0.0
         return total

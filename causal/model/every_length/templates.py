@@ -8,7 +8,7 @@ prove to bound the positions is taken. A wrong guess costs sharpness, never soun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -49,10 +49,12 @@ def closed_form(
         return hi if integers.variables(skip) & along else integers.choice(skip, NONE, hi)
     kept = [a for a in range(len(shape)) if a not in gone]
     forms = {f.get_id(): f for f in map(solver.simplify, _forms(hi, skip, shape, kept, gone)) if _is_free(f, along)}
-    free = integers.names(hi, skip, *map(whole, shape), *forms.values())
+    free = integers.names(hi, skip, last, *map(whole, shape), *forms.values())
     sample = Sample([hi, skip, *forms.values()], shape, gone, free)
     needed = sample.needed(hi, skip)
-    found = [(excess, integers.size(f), f) for f in forms.values() if (excess := sample.excess(f, needed)) is not None]
+    found = [
+        (excess, integers.size(f), f) for f in forms.values() if (excess := sample.excess(f, needed, last)) is not None
+    ]
     inside = ranges(shape)
     for _, _, form in sorted(found, key=lambda three: three[:2])[:MOST_TRIED]:
         if statements.hold(solver.Or(skip, within(hi, form)), *inside):
@@ -60,11 +62,11 @@ def closed_form(
     return last
 
 
-def tidied(statements: Statements, hi: Term, shape: Sequence[Size]) -> Term:
+def tidied(statements: Statements, hi: Term, shape: Sequence[Size], rank: Callable[[Term], Term]) -> Term:
     """A shorter term that is the same at small lengths and that no `hi` exceeds; else itself."""
     if integers.size(hi) <= SHORT:
         return hi
-    forms = {f.get_id(): f for f in map(solver.simplify, _simple(hi, shape))}
+    forms = {f.get_id(): f for f in map(solver.simplify, _simple(hi, shape, rank))}
     shorter = sorted((n, key) for key, f in forms.items() if (n := integers.size(f)) < integers.size(hi))
     sample = Sample([hi, *forms.values()], shape, [], integers.names(hi, *map(whole, shape), *forms.values()))
     needed = sample.needed(hi, integers.FALSE)
@@ -87,15 +89,15 @@ def settled_truth(statements: Statements, truth: Truth, shape: Sequence[Size]) -
     return truth
 
 
-def _simple(hi: Term, shape: Sequence[Size]) -> Iterator[Term]:
+def _simple(hi: Term, shape: Sequence[Size], rank: Callable[[Term], Term]) -> Iterator[Term]:
     numbers, divisors = integers.numerals(hi)
     blocks = sorted({d for d in divisors if 1 < d <= MOST_BLOCK})
     shifts = sorted({*numbers, *(-c for c in numbers), -1, 0, 1}, key=abs)[:MOST_SHIFTS]
     yield NONE
     for a in range(len(shape)):
         if not is_size(shape[a], 1):
-            yield from (index(a) + c for c in shifts)
-            yield from (index(a) / b * b + c for b in blocks for c in (-1, b - 1))
+            yield from (rank(index(a) + c) for c in shifts)
+            yield from (rank(index(a) / b * b + c) for b in blocks for c in (-1, 0, b - 1))
     yield from _parts(hi)
 
 

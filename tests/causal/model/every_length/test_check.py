@@ -64,20 +64,6 @@ def test_a_leak_that_the_length_given_does_not_show():
     assert verdict.witness.query >= 16
 
 
-@pytest.mark.parametrize(("rule", "boundary", "status"), [
-    (lambda i, j: j < i, "strict", "PROVED"),
-    (lambda i, j: j <= i, "strict", "REFUTED"),
-    (lambda i, j: j + 3 <= i, "lag:3", "PROVED"),
-    (lambda i, j: j + 2 <= i, "lag:3", "REFUTED"),
-])  # fmt: skip
-def test_other_boundaries(rule, boundary, status):
-    def model(x):
-        return jnp.where(rule(*places(x)), 1.0, 0.0) @ x
-
-    verdict = ap.check_model(model, given("full"), sequence_axis=1, lengths="all", boundary=boundary, tries=60)
-    assert verdict.status.name == status, verdict.reasons
-
-
 def test_a_row_that_sees_nothing_reads_everything():
     """A finite mask over blocks of which none is complete for the first positions: a softmax of equals."""
 
@@ -182,11 +168,6 @@ def test_other_inputs_whose_size_is_rounded_are_not_followed(size):
     assert verdict.status.name in ("UNDECIDED", "REFUTED"), verdict.about
 
 
-def test_boundaries_of_one_length_are_refused():
-    with pytest.raises(ModelError, match=r"use prefix, strict or lag:K with lengths='all'"):
-        ap.check_model(MODELS["full"][0](False), given("full"), lengths="all", boundary=ap.Boundary.prefix(12))
-
-
 def test_a_remainder_at_which_it_leaks():
     """Blocks of four are causal; what is left over after them reads its end."""
 
@@ -251,6 +232,7 @@ def test_nothing_is_saved_of_what_is_no_proof(tmp_path):
 
 
 def test_the_bound_at_one_length_is_that_of_the_run_there():
+    from attnproof.causal.model.every_length.boundaries import sides_of
     from attnproof.causal.model.every_length.check import recorded_as
     from attnproof.causal.model.every_length.lengths import Lengths
     from attnproof.causal.model.every_length.prove import prove
@@ -260,7 +242,7 @@ def test_the_bound_at_one_length_is_that_of_the_run_there():
     for name, blocks in (("window", Lengths()), ("convolution", Lengths()), ("chunks", Lengths(4))):
         model = MODELS[name][0](False)
         program = JaxProgram.of(subject_of(model, (given(name),), 0, 1, None), "eval")
-        proof = prove(recorded_as(program, blocks, None, "eval").about(program.recording.paths), blocks, 0)
+        proof = prove(recorded_as(program, blocks, None, "eval").about(program.recording.paths), blocks, sides_of(None))
         for n in (1, 2, 3, 4, 5, 8, 12, 16, 17):
             if blocks.holds(n):
                 assert np.array_equal(proof.latest(n), np.arange(n)), (name, n)

@@ -116,7 +116,7 @@ def test_no_bound_is_too_early(name):
 
 def test_a_template_that_nobody_proves_is_seen(monkeypatch):
     monkeypatch.setattr(Statements, "hold", lambda self, claim, *given: True)
-    monkeypatch.setattr(templates.Sample, "excess", lambda self, form, needed: 0.0)
+    monkeypatch.setattr(templates.Sample, "excess", lambda self, *given: 0.0)
     assert wrong_lengths(windowed) != []
 
 
