@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError
-from ..boundary import Align, Boundary
+from ..boundary import Boundary
+from ..sizes import Align
 from ..spans import Runs
 from .entries import refuse_abstract, to_host
 from .support import NOTHING, Support, chunks
