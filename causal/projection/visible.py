@@ -11,13 +11,13 @@ import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError
 from ..boundary import Boundary
-from ..sizes import Align
 from ..spans import Runs
 from .entries import refuse_abstract, to_host
 from .support import NOTHING, Support, chunks
 
 if TYPE_CHECKING:
     from ...aliases import ArrayLike
+    from ..sizes import Align
 
 
 @dataclass(frozen=True, eq=False)
