@@ -154,11 +154,13 @@ def summary(table: list[dict[str, Any]]) -> int:
     conditional = sum(r["ours"] == "PROVED_IF" for r in causal)
     refuted = sum(r["ours"] == "REFUTED" and r["replays"] for r in leaks)
     bad = [r["case"] for r in table if wrong(r)]
+    vain = [r["forwards"] for r in table if r["ours"] == "UNDECIDED"]
     failed = [r["case"] for r in table if r["ours"] in ("ERROR", "TIMEOUT")]
     print(
         f"causal: {proved} proved + {conditional} conditional of {len(causal)}; "
         f"leaks: {refuted} refuted of {len(leaks)}; "
         f"wrong: {len(bad)} {' '.join(bad)}; failed: {len(failed)} {' '.join(failed)}; "
+        f"undecided: {len(vain)}, {sum(vain) / max(len(vain), 1):.0f} forwards on average; "
         f"{sum(r['seconds'] for r in table):.0f} s"
     )
     return 1 if bad else 0

@@ -222,6 +222,7 @@ def judge(name: str, attention: str = "eager") -> dict[str, Any]:
     row = {
         "verdict": verdict.status.name,
         "seconds": time.perf_counter() - started,
+        "forwards": verdict.details["runs"][0]["forwards"],
         "reasons": list(verdict.reasons),
         "conditions": [c.text for c in verdict.conditions],
         "replays": verdict.witness is None or verdict.witness.replay(),
@@ -302,6 +303,12 @@ def reason(row: dict[str, Any]) -> str:
     return re.sub(r"/\S*/(transformers|torch)/", r"~/\1/", said)
 
 
+def forwards(table: dict[str, dict[str, Any]]) -> str:
+    """How many forwards the undecided classes took on average."""
+    took = [row["forwards"] for row in table.values() if row["verdict"] == "UNDECIDED"]
+    return f"{sum(took) / len(took):.0f}" if took else "no"
+
+
 def page(table: dict[str, dict[str, Any]]) -> str:
     """The table as a page."""
     import transformers
@@ -321,7 +328,7 @@ looks whether an earlier logit moves, with the parameters as initialised and wit
 
 Of {len(table)} classes (of {len(classes())}) {ran} ran: {count["PROVED"]} are proved, {count["PROVED_IF"]} under
 conditions, {count["REFUTED"]} are refuted and {count["UNDECIDED"]} stay undecided:
-{decided / max(ran, 1):.1%} are decided.
+{decided / max(ran, 1):.1%} are decided. An undecided check took {forwards(table)} forwards on average.
 Brute force contradicts {sum(map(wrong, table.values()))} of the verdicts. The other classes could not be shrunk or run
 in this way (`ERROR`).
 

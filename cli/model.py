@@ -87,7 +87,9 @@ def model_command(
     ] = False,
     tries: Annotated[
         int | None,
-        typer.Option(parser=whole(1), metavar="COUNT", help="Most forwards in one search for a leak (1000)."),
+        typer.Option(
+            parser=whole(1), metavar="COUNT", help="Look for a leak to the end, up to so many forwards: 1000, say."
+        ),
     ] = None,
     budget: Annotated[
         float | None,
@@ -124,7 +126,7 @@ def model_command(
         if make_input is not None and lengths is None:
             gives = f"{factory} gives make_input(n)" if config is None else "--config tells no length"
             raise ValueError(f"{gives}, so that --n must name one, such as --n 64")
-        with in_options(OPTIONS), quiet_progress(f"checking {factory}"):
+        with in_options(OPTIONS), quiet_progress(f"checking {factory}") as progress:
             verdict = check_model(
                 function,
                 *inputs,
@@ -140,6 +142,7 @@ def model_command(
                 parameters="stored" if stored else None,
                 tries=tries,
                 budget=budget,
+                progress=None if progress is None else searching(progress, factory),
                 replay="never" if replay is Replay.never else "auto",
             )
     if obligations is not None:
@@ -203,12 +206,17 @@ def whole_numbers(text: str) -> list[int]:
 
 
 @contextmanager
-def quiet_progress(what: str) -> Iterator[None]:
-    """A spinner on a terminal, nothing in a pipe."""
+def quiet_progress(what: str) -> Iterator[Callable[[str], None] | None]:
+    """A spinner on a terminal, and what changes its text; nothing in a pipe."""
     if not sys.stderr.isatty():
-        yield
+        yield None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
-        yield
+    with Console(stderr=True).status(what) as status:
+        yield status.update
+
+
+def searching(show: Callable[[str], None], factory: str) -> Callable[[int, str], None]:
+    """Shows how far the search for a leak is."""
+    return lambda forwards, setting: show(f"checking {factory}: looking for a leak, forward {forwards} ({setting})")

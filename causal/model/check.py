@@ -48,6 +48,7 @@ def check_model(
     rules: Sequence[Rule] = (),
     tries: int | None = None,
     budget: float | None = None,
+    progress: Callable[[int, str], None] | None = None,
     replay: Literal["auto", "never"] = "auto",
 ) -> Verdict:
     """Prove or refute that no output of a model depends on a position that the boundary forbids.
@@ -64,8 +65,9 @@ def check_model(
     `make_input(n)` or the given sequence cut or repeated. Parameters count as any numbers by default;
     `parameters="stored"` takes them as they are. `vocabulary` bounds whole-number inputs (tokens); where they reach an
     embedding, as they are or by slices, shifts and offsets, it is inferred. `rules` are `trace.Rule`s for operations of
-    your own. A search for a leak takes at most `tries` forwards (1000), and ends after `budget` seconds where you name
-    some; the verdict says so.
+    your own. A search for a leak tries a few sets of positions in every way it knows, mostly 30 to 60 forwards; with
+    `tries` it goes on to the end of each, up to so many forwards (1000 is mostly enough), and it ends after `budget`
+    seconds where you name some; the verdict says so. `progress(forwards, setting)` is called before each of them.
 
     The abstract run computes no values but constants, as far as the program asks for none: a fraction of a forward. It
     is made again with values where the program does, or where a run of the model shows a number that is not finite; the
@@ -94,7 +96,7 @@ def check_model(
     asked = Asked(
         model, inputs, sequence_axis, output_axis, outputs, boundary, chosen,
         None if isinstance(lengths, str) else lengths, make_input,
-        parameters or "any", vary, vocabulary, tuple(rules), Limits.of(tries, budget), replay == "auto",
+        parameters or "any", vary, vocabulary, tuple(rules), Limits.of(tries, budget, progress), replay == "auto",
     )  # fmt: skip
     if isinstance(lengths, str):
         return _everywhere(asked, lengths)

@@ -15,7 +15,7 @@ import numpy as np
 from ..verdict import Evidence
 from .finding import Said
 from .limits import Limits
-from .search import CUTS, JITTER, QUICK, ROUNDS, Round, Search
+from .search import CUTS, JITTER, OTHER_NUMBERS, QUICK, ROUNDS, Round, Search
 from .setting import ModelError, Setting
 from .trace.ledger import WEAK
 
@@ -197,8 +197,9 @@ class Replays:
         plan: list[tuple[Setting, Sequence[Round]]] = [(fine, rounds)]
         if fine != given:
             plan.append((given, QUICK))
-        if self.question.parameters == "any":
-            plan.append((replace(fine, jitter=JITTER), rounds[:3]))
+        if self.question.parameters == "any" and self.question.program.has_parameters:
+            others = tuple(r for r in OTHER_NUMBERS if r.scale <= 1.0 or rounds is ROUNDS)
+            plan.append((replace(fine, jitter=JITTER), others))
         if self.question.program.subject.tied:
             plan.append((replace(fine, alone=True), QUICK))
         return plan

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .limits import Limits
+from .limits import TRIES, Limits
 from .setting import ModelError, Setting
 from .witness import BEYOND_ROUNDING, ModelWitness
 
@@ -43,10 +44,12 @@ class Tried:
     settings: tuple[str, ...] = ()
     largest_rounding: float = 0.0
     stopped: str = ""
+    fewer: bool = False  # whether more cuts would have been tried, had the caller asked for them
 
     def describe(self) -> str:
         """A phrase: how many forwards at how many cuts, in which settings."""
-        early = f", stopped by {self.stopped}" if self.stopped else ""
+        further = f"; tries={TRIES} looks further" if self.fewer else ""
+        early = f", stopped by {self.stopped}" if self.stopped else further
         noise = f"; differences up to {self.largest_rounding:.1g} are rounding" if self.largest_rounding else ""
         settings = ", ".join(dict.fromkeys(self.settings)) or "as given"
         return f"{self.forwards} forwards at {self.cuts} of {self.of_cuts} cuts ({settings}){early}{noise}"
@@ -54,22 +57,30 @@ class Tried:
 
 @dataclass(frozen=True)
 class Round:
-    """One way to replace forbidden positions: jointly or one by one, at which scale, from which seed."""
+    """One way to replace forbidden positions: jointly or one by one, at which scale, from which seed; at so many cuts
+    unless the caller asks for more.
+    """
 
     scale: float = 1.0
     seed: int = 0
     joint: bool = True
+    cuts: int = 3
 
 
-ROUNDS = (Round(), Round(seed=1), Round(scale=8.0, seed=2), Round(joint=False, seed=3), Round(scale=0.125, seed=4))
-QUICK = (Round(), Round(seed=1))
+ROUNDS = (
+    Round(cuts=16), Round(seed=1), Round(scale=8.0, seed=2), Round(joint=False, seed=3), Round(scale=0.125, seed=4),
+)  # fmt: skip
+QUICK = (Round(), Round(seed=1, cuts=2))
+OTHER_NUMBERS = (Round(cuts=8), *ROUNDS[1:3])  # what is tried with other parameters
 
 
 class Search:
     """Looks for a leak of `program` under `boundary`; `find` returns a witness or None, `tried` what was done so far.
 
     `suspects` is a boolean (queries, n) map of possible leaks, or None when everything forbidden is suspect. At most
-    `limit` sets of positions are tried in a round, and none once one of the `limits` is reached.
+    `limit` sets of positions are tried in a round, as few as the round says unless the `limits` are thorough, and none
+    once one of them is reached. A leak nearly always shows at the first sets of the first round, so that more of them
+    are seldom worth their forwards.
     """
 
     def __init__(
@@ -89,6 +100,7 @@ class Search:
         self.limits = limits or Limits()
         self.tried = Tried()
         self._kept: tuple[Setting, Any, np.ndarray] | None = None
+        self._trembled: list[tuple[Setting, Any, dict[str, np.ndarray]]] = []
 
     # -- which positions to replace ------------------------------------------------------------------------------
 
@@ -129,6 +141,16 @@ class Search:
         return np.flatnonzero(~b.allowed(np.arange(b.queries)[:, None], positions[None, :]).any(axis=1))
 
     def _sets(self, rounds: Round, middle: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The sets of positions of a round, as many as are to be tried."""
+        sets = self._all_sets(rounds, middle)
+        if self.limits.thorough:
+            yield from sets
+            return
+        yield from islice(sets, rounds.cuts)
+        if not self.tried.fewer and next(sets, None) is not None:
+            self._note(fewer=True)
+
+    def _all_sets(self, rounds: Round, middle: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         if rounds.joint:
             yield from self.cuts(middle)
             return
@@ -146,6 +168,8 @@ class Search:
     def run(self, x: Any, setting: Setting) -> np.ndarray:
         """One counted run; ModelError when the output's length is not the boundary's, or its width not what it was."""
         self._note(forwards=self.tried.forwards + 1)
+        if self.limits.progress is not None:
+            self.limits.progress(self.tried.forwards, setting.describe() or "as given")
         y = self.program.numbers(x, setting)
         if y.shape[0] != self.boundary.queries:
             raise ModelError(
@@ -182,15 +206,27 @@ class Search:
 
     def rounding(self, x: Any, setting: Setting, y: np.ndarray, rows: np.ndarray, of: Checked) -> float:
         """How far a tremor of a few last places in input and parameters moves the given rows of an output."""
+        eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
+        worst = float(self._trembling(x, setting, y)[of.path][rows].max(initial=0.0))
+        return worst if of.whole else max(worst, 4 * eps * _largest(y[rows][:, of.columns]), eps * 1e-3)
+
+    def _trembling(self, x: Any, setting: Setting, y: np.ndarray) -> dict[str, np.ndarray]:
+        """How far a tremor moves each row of each output: of the last two inputs, the unchanged one among them."""
+        for known in self._trembled:
+            if known[0] == setting and known[1] is x:
+                self._trembled.sort(key=lambda other: other is not known)  # so that the other one is dropped first
+                return known[2]
         wide = setting.precision == "float64"
         eps = 2.0**-52 if wide else self.epsilon
-        worst = 0.0
+        worst = {of.path: np.zeros(len(y)) for of in self.outputs}
         for seed in range(11, 13 if wide else 19):  # coarse rounding comes in rare jumps
             shaken = replace(setting, tremor=2 * eps, tremor_seed=seed)
-            xs = self.program.variation.shaken(x, 2 * eps, seed, wide)
-            after = self.run(xs, shaken)[rows, of.columns]
-            worst = max(worst, float(_distance(after, y[rows]).max(initial=0.0)))
-        return worst if of.whole else max(worst, 4 * eps * _largest(y[rows]), eps * 1e-3)
+            after = self.run(self.program.variation.shaken(x, 2 * eps, seed, wide), shaken)
+            for of in self.outputs:
+                moved = _distance(after[:, of.columns], y[:, of.columns]).max(axis=1, initial=0.0)
+                worst[of.path] = np.maximum(worst[of.path], moved)
+        self._trembled = [(setting, x, worst), *self._trembled[:1]]
+        return worst
 
     def find(
         self, setting: Setting, rounds: Sequence[Round] = ROUNDS, base: Any = None, middle: bool = False
@@ -240,8 +276,8 @@ class Search:
             return None
         eps = 2.0**-52 if setting.precision == "float64" else self.epsilon
         if of.whole or moved > BEYOND_ROUNDING * 4 * eps * _largest(y[rows]):  # the least that `rounding` allows
-            again = self.run(changed, setting)[:, of.columns]
-            noise = max(self.rounding(x, setting, y, rows, of), self.rounding(changed, setting, again, rows, of))
+            again = self.run(changed, setting)
+            noise = max(self.rounding(x, setting, runs[0], rows, of), self.rounding(changed, setting, again, rows, of))
             noise = max(noise, self._moved(y, self.run(x, setting)[:, of.columns], rows) or 0.0)
             if not noise if of.whole else moved > BEYOND_ROUNDING * noise:
                 return noise

@@ -260,3 +260,23 @@ def test_a_factory_that_makes_its_model_on_meta_is_proved_with_the_numbers_of_it
     code, out, _ = attnproof("model", "my_models:on_meta")
     assert code == 0
     assert out.startswith("PROVED: Masked over 8 positions")
+
+
+def test_a_search_shows_how_far_it_is(attnproof, monkeypatch):
+    from contextlib import contextmanager
+
+    from attnproof.cli import model
+
+    shown = []
+
+    @contextmanager
+    def on_a_terminal(what):
+        shown.append(what)
+        yield shown.append
+
+    monkeypatch.setattr(model, "quiet_progress", on_a_terminal)
+    assert attnproof("model", "my_models:leaking")[0] == 1
+    assert shown[:2] == [
+        "checking my_models:leaking",
+        "checking my_models:leaking: looking for a leak, forward 1 (float64)",
+    ]

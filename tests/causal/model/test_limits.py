@@ -42,6 +42,38 @@ def test_a_search_that_tries_end_says_so():
     assert not any("stopped" in reason for reason in ap.check_model(opaque, torch.randn(1, 8, 4)).reasons)
 
 
+def test_a_search_in_vain_is_short_unless_tries_ask_for_more():
+    told = []
+    x = torch.randn(1, 16, 4)
+    short = ap.check_model(opaque, x, progress=lambda forwards, setting: told.append((forwards, setting)))
+    most = short.details["runs"][0]["forwards"]
+    assert most <= 36, most
+    assert [k for k, _ in told] == list(range(1, most))
+    assert {setting for _, setting in told} == {"float64", "as given"}
+    assert any("at 15 of 15 cuts (float64, as given); tries=1000 looks further" in r for r in short.reasons)
+    long = ap.check_model(opaque, x, tries=1000)
+    assert long.details["runs"][0]["forwards"] >= 75
+    assert not any("looks further" in reason for reason in long.reasons), long.reasons
+
+
+def test_a_leak_that_shows_at_one_cut_of_many_is_found_by_more_tries():
+    def model(x):
+        y = x.cumsum(1)
+        return torch.cat([y[:, :20], y[:, 21:22], y[:, 21:]], 1)  # position 20 has a look at the next one
+
+    x = torch.randn(1, 64, 2)
+    assert ap.check_model(model, x).status.name == "REFUTED"  # the abstract run names the one pair
+    assert ap.check_model(lambda x: opaque(model(x)), x).status.name == "UNDECIDED"
+    assert ap.check_model(lambda x: opaque(model(x)), x, tries=1000).status.name == "REFUTED"
+
+
+def test_what_rounding_does_to_the_unchanged_input_is_measured_once():
+    torch.manual_seed(0)
+    verdict = ap.check_model(lambda x: x + x.flip(1).view(torch.int32) % 3, torch.randn(1, 8, 4))
+    assert verdict.status.name == "UNDECIDED"  # whatever moves the bits, rounding moves them, too
+    assert verdict.details["runs"][0]["forwards"] <= 200  # 288 where it is measured at every cut
+
+
 def test_a_search_that_the_budget_ends_says_so():
     verdict = ap.check_model(opaque, torch.randn(1, 8, 4), budget=1e-6)
     assert verdict.status.name == "UNDECIDED"
