@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from .generators import among
 
@@ -30,6 +30,7 @@ class _Past:
         self.generators: list[Any] = []
         self._mark: _Mark | None = None  # somebody may have put aside what is older than this
         self._is_due = False
+        self._stays = False
 
     def take_in(self) -> None:
         """Whatever is alive now is aside."""
@@ -65,6 +66,19 @@ class _Past:
         self.runs -= 1
         self.let_go(self._is_due or not LASTS)
 
+    def collect(self) -> None:
+        """Circles among what was made since are gone; what is aside stays there."""
+        self._stays = True
+        try:
+            gc.collect()
+        finally:
+            self._stays = False
+
+    def collecting(self) -> None:
+        """Everything is about to be collected: what is aside goes back for it."""
+        if not self._stays:
+            self.let_go()
+
     def _is_listed(self, objects: Sequence[Any]) -> bool:
         return id(self._mark) in map(id, objects)
 
@@ -73,9 +87,8 @@ _past = _Past()
 
 
 def _collecting(phase: str, info: dict[str, int]) -> None:
-    """Before everything is collected, what is aside goes back."""
     if phase == "start" and info["generation"] >= 2:
-        _past.let_go()
+        _past.collecting()
 
 
 def _held(objects: list[Any]) -> list[Any]:
@@ -109,3 +122,19 @@ def alive() -> list[Any]:
 def born() -> list[Any]:
     """The generators that were made since the last `alive` or `young`, and are still held."""
     return _past.born()
+
+
+Found = TypeVar("Found", bound=Sized)
+
+
+def surviving(held: Callable[[], Found]) -> Found:
+    """What `held` finds, asked again after circles are gone while it finds something: first those among young objects,
+    which costs little, then all.
+    """
+    found = held()
+    for collect in (_past.collect, gc.collect):
+        if not found:
+            break
+        collect()
+        found = held()
+    return found

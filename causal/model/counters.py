@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ownership import is_own_file
 from .changes import NUMBERS
+from .kept import attributes
 from .reachable import is_own_class, names_in
-from .restore import attributes
 
 if TYPE_CHECKING:
     from torch import nn

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .dense import dense
+from .kept import attributes, slots_of
 from .reachable import reachable
-from .restore import attributes, slots_of
 from .setting import ModelError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .kept import attributes
 from .reachable import names_in, parts, reachable
-from .restore import attributes
 
 if TYPE_CHECKING:
     from torch import Tensor

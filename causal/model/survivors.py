@@ -6,16 +6,15 @@ import gc
 from collections.abc import Sequence
 from typing import Any
 
+from .age import surviving
+
 
 def outliving(storages: Sequence[Any], put_back: set[int]) -> str:
     """The shape of a tensor in one of the storages (weak references) that is still alive and was not put back, or "".
 
     Whatever a program may keep data in, a dictionary of a library, a generator or memory of C, keeps the storage alive.
     """
-    if all(s.expired() or s.cdata in put_back for s in storages):
-        return ""
-    gc.collect()  # circles
-    alive = {s.cdata for s in storages if not s.expired() and s.cdata not in put_back}
+    alive = surviving(lambda: {s.cdata for s in storages if not s.expired() and s.cdata not in put_back})
     return _shown(alive) if alive else ""
 
 

@@ -134,6 +134,7 @@ def run(
             if ledger.needed:  # whatever the program made of it; who keeps the error keeps no tensors in its frames
                 for error in ledger.raised:
                     traceback.clear_frames(error.__traceback__)
+                ledger.raised.clear()  # which lead to this very frame, and so back to the ledger
                 raise ValueNeeded(ledger.needed)
         found = [(path, t) for path, t in leaves(value) if isinstance(t, torch.Tensor)]
         with exits.busy():

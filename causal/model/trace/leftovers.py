@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..age import surviving
+from ..kept import attributes
 from ..reachable import reachable
-from ..restore import attributes
 from .pytree import node_of
 from .twins import blank, laid
 
@@ -65,10 +66,7 @@ def _hides(value: Any) -> bool:
 def numbered(left: Iterable[tuple[Any, Memory]]) -> str:
     """Give what is left of a run its numbers; and the shape of a tensor made from the input among it, or ""."""
     left = list(left)
-    if all(ref.expired() for ref, _ in left):
-        return ""
-    gc.collect()  # circles
-    alive = {ref.cdata: memory for ref, memory in left if not ref.expired()}
+    alive = surviving(lambda: {ref.cdata: memory for ref, memory in left if not ref.expired()})
     if not alive:
         return ""
     kept = ""
