@@ -217,7 +217,11 @@ def _outside(kept: np.ndarray, new: np.ndarray, p: int) -> np.ndarray:
     if not rows:
         return np.asarray(new.any(axis=0))
     follow = np.array([[int(echelon[i, s]) for i in range(len(rows))] for s in others], np.int64)
-    return np.asarray((_product(follow.reshape(-1, len(rows)), new[rows], p) != new[others]).any(axis=0))
+    follow, given, found = follow.reshape(-1, len(rows)), new[rows], np.zeros(new.shape[1], bool)
+    step = max(32, (1 << 18) // max(1, follow.size))  # in the processor's cache, and too small to wake BLAS's threads
+    for columns in (slice(start, start + step) for start in range(0, len(found), step)):
+        found[columns] = (_product(follow, given[:, columns], p) != new[others, columns]).any(axis=0)
+    return found
 
 
 def _product(a: np.ndarray, x: np.ndarray, p: int) -> np.ndarray:
