@@ -83,68 +83,80 @@ def put(term: Any, places: Sequence[Term]) -> Any:
 
 
 @dataclass(frozen=True)
-class _Parts:
-    """What a term is made of: its variables, numbers and divisors, and how many different terms. Keeps it alive."""
+class Parts:
+    """What a term is: its operation (`kind`) and operands, or its number or name; and, of all that it is made of, the
+    variables, names, numbers and divisors, and the different terms. Keeps it alive."""
 
     term: Any
-    variables: frozenset[int]
-    named: frozenset[str]
-    numbers: frozenset[int]
-    divisors: frozenset[int]
-    below: frozenset[int]
+    kind: int
+    children: tuple[Any, ...] = ()
+    number: int | None = None
+    name: str = ""
+    variables: frozenset[int] = frozenset()
+    named: frozenset[str] = frozenset()
+    numbers: frozenset[int] = frozenset()
+    divisors: frozenset[int] = frozenset()
+    below: frozenset[int] = frozenset()
 
 
-_KNOWN: dict[int, _Parts] = {}
+_KNOWN: dict[int, Parts] = {}
 
 
-def _parts(term: Any) -> _Parts:
+def parts(term: Any) -> Parts:
+    """What a term is made of; asked of Z3 once, since asking takes long."""
     key = term.get_id()
     if key not in _KNOWN:
         _KNOWN[key] = _read(term, key)
     return _KNOWN[key]
 
 
-def _read(term: Any, key: int) -> _Parts:
+def _read(term: Any, key: int) -> Parts:
     none: frozenset[Any] = frozenset()
-    if solver.is_int_value(term):
-        return _Parts(term, none, none, frozenset({term.as_long()}), none, frozenset({key}))
     kind = term.decl().kind()
+    if solver.is_int_value(term):
+        number = term.as_long()
+        return Parts(term, kind, number=number, numbers=frozenset({number}), below=frozenset({key}))
     if kind == solver.Z3_OP_UNINTERPRETED:
-        return _Parts(term, frozenset({key}), frozenset({term.decl().name()}), none, none, frozenset({key}))
-    parts = [_parts(child) for child in term.children()]
-    divisors = none.union(*(p.divisors for p in parts))
+        name = term.decl().name()
+        own = frozenset({key})
+        return Parts(term, kind, name=name, variables=own, named=frozenset({name}), below=own)
+    children = tuple(term.children())
+    found = [parts(child) for child in children]
+    divisors = none.union(*(p.divisors for p in found))
     if kind in (solver.Z3_OP_IDIV, solver.Z3_OP_MOD):
-        divisors |= parts[1].numbers
-    return _Parts(
+        divisors |= found[1].numbers
+    return Parts(
         term,
-        none.union(*(p.variables for p in parts)),
-        none.union(*(p.named for p in parts)),
-        none.union(*(p.numbers for p in parts)),
-        divisors,
-        none.union({key}, *(p.below for p in parts)),
+        kind,
+        children,
+        variables=none.union(*(p.variables for p in found)),
+        named=none.union(*(p.named for p in found)),
+        numbers=none.union(*(p.numbers for p in found)),
+        divisors=divisors,
+        below=none.union({key}, *(p.below for p in found)),
     )
 
 
 def variables(*terms: Any) -> frozenset[int]:
     """What stands free in the terms, as addresses in Z3's table."""
     none: frozenset[int] = frozenset()
-    return none.union(*(_parts(t).variables for t in terms))
+    return none.union(*(parts(t).variables for t in terms))
 
 
 def names(*terms: Any) -> set[str]:
     """The names of what stands free in the terms and is no place: the variables of the length, and of loops."""
     none: frozenset[str] = frozenset()
-    return set(none.union(*(_parts(t).named for t in terms))) - {f"i{a}" for a in range(MOST_PLACES)}
+    return set(none.union(*(parts(t).named for t in terms))) - {f"i{a}" for a in range(MOST_PLACES)}
 
 
 def size(term: Any) -> int:
     """The number of different terms that a term is made of."""
-    return len(_parts(term).below)
+    return len(parts(term).below)
 
 
 def numerals(*terms: Any) -> tuple[set[int], set[int]]:
     """The numbers that stand in the terms, and those among them that are divided by."""
-    found = [_parts(t) for t in terms]
+    found = [parts(t) for t in terms]
     return set().union(*(p.numbers for p in found)), set().union(*(p.divisors for p in found))
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .integers import PLACES, solver, variables, whole
+from .integers import PLACES, parts, solver, variables, whole
 
 if TYPE_CHECKING:
+    from .integers import Parts
     from .shadow import Size
 
 LENGTHS = (3, 5)  # for the variables of the length
@@ -40,33 +42,49 @@ MEANINGS: dict[int, Callable[..., Any]] = {
 }
 
 
-def numbers(term: Any, at: Mapping[str, Any]) -> Any:
-    """The numbers or truth values of a term, for arrays of numbers of its variables."""
-    known: dict[int, Any] = {}
+def numbers(term: Any, at: Mapping[str, Any], known: dict[int, Any] | None = None) -> Any:
+    """The numbers or truth values of a term, for arrays of numbers of its variables.
+
+    `known`: those of other terms there, by their addresses; what is found is added.
+    """
+    found: dict[int, Any] = {} if known is None else known
 
     def value(t: Any) -> Any:
         key = t.get_id()
-        if key not in known:
-            known[key] = _one(t, at, value)
-        return known[key]
+        if key not in found:
+            found[key] = _one(parts(t), at, value)
+        return found[key]
 
     return value(term)
 
 
-def _one(term: Any, at: Mapping[str, Any], value: Callable[[Any], Any]) -> Any:
-    if solver.is_int_value(term):
-        return np.int64(term.as_long())
-    kind = term.decl().kind()
-    if kind == solver.Z3_OP_TRUE or kind == solver.Z3_OP_FALSE:
-        return np.bool_(kind == solver.Z3_OP_TRUE)
-    if kind == solver.Z3_OP_UNINTERPRETED:
-        return at[term.decl().name()]
-    return MEANINGS[kind](*map(value, term.children()))
+def _one(term: Parts, at: Mapping[str, Any], value: Callable[[Any], Any]) -> Any:
+    if term.number is not None:
+        return np.int64(term.number)
+    if term.kind == solver.Z3_OP_TRUE or term.kind == solver.Z3_OP_FALSE:
+        return np.bool_(term.kind == solver.Z3_OP_TRUE)
+    if term.kind == solver.Z3_OP_UNINTERPRETED:
+        return at[term.name]
+    return MEANINGS[term.kind](*map(value, term.children))
 
 
 def _along(numbers: Any, axis: int, rank: int) -> Any:
     """A list of numbers along one of several axes."""
     return numbers.reshape([-1 if k == axis else 1 for k in range(rank)])
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Numbers for all variables, as arrays of `rank` axes; those in `gone` are removed. Terms are worked out once."""
+
+    at: Mapping[str, Any]
+    gone: tuple[int, ...]
+    rank: int
+    known: dict[int, Any] = field(default_factory=dict)
+
+    def of(self, term: Any) -> Any:
+        """A term there."""
+        return numbers(term, self.at, self.known)
 
 
 class Sample:
@@ -91,28 +109,28 @@ class Sample:
                 at[f"i{a}"] = _along(places, k, rank)
             for a in range(len(shape)):
                 at.setdefault(f"i{a}", np.int64(0))
-            self._grids.append((at, tuple(k for k, a in enumerate(axes) if a in gone), rank))
+            self._grids.append(_Grid(at, tuple(k for k, a in enumerate(axes) if a in gone), rank))
 
     def needed(self, hi: Any, skip: Any) -> list[Any]:
         """What no closed form may be below, at the places that are left."""
         found = []
-        for at, gone, rank in self._grids:
-            shown = np.where(numbers(skip, at), -1, np.maximum(numbers(hi, at), -1))
-            shown = np.broadcast_to(shown, np.broadcast_shapes(np.shape(shown), (1,) * rank))
-            found.append(shown.max(axis=gone, keepdims=True, initial=-1))
+        for grid in self._grids:
+            shown = np.where(grid.of(skip), -1, np.maximum(grid.of(hi), -1))
+            shown = np.broadcast_to(shown, np.broadcast_shapes(np.shape(shown), (1,) * grid.rank))
+            found.append(shown.max(axis=grid.gone, keepdims=True, initial=-1))
         return found
 
     def shown(self, truth: Any) -> list[Any]:
         """A truth value at the places."""
-        return [np.asarray(numbers(truth, at)) for at, _, _ in self._grids]
+        return [np.asarray(grid.of(truth)) for grid in self._grids]
 
     def excess(self, form: Any, needed: Sequence[Any], most: Any = None) -> float | None:
         """By how much a form lies above what is needed; None where it is below. What lies above `most` says no more."""
         total = 0.0
-        for (at, _, _), least in zip(self._grids, needed, strict=True):
-            shown = np.maximum(numbers(form, at), -1)
+        for grid, least in zip(self._grids, needed, strict=True):
+            shown = np.maximum(grid.of(form), -1)
             if (shown < least).any():
                 return None
-            above = (shown if most is None else np.minimum(shown, np.maximum(numbers(most, at), least))) - least
+            above = (shown if most is None else np.minimum(shown, np.maximum(grid.of(most), least))) - least
             total += float(np.mean(above)) if np.size(above) else 0.0
         return total

@@ -152,4 +152,4 @@ def _parts(hi: Term) -> Iterator[Term]:
             continue
         seen.add(term.get_id())
         yield term
-        stack += [c for c in term.children() if solver.is_int(c)]
+        stack += [c for c in integers.parts(term).children if solver.is_int(c)]
