@@ -30,6 +30,25 @@ def dense(t: Tensor) -> Tensor:
     return t.resolve_conj().resolve_neg()
 
 
+def is_alone(t: Tensor) -> bool:
+    """Whether nothing else holds the memory of a tensor, but one that it is a view of; false where nobody can tell.
+
+    >>> import torch
+    >>> t = torch.zeros(2)
+    >>> is_alone(t), is_alone(t.detach())
+    (True, False)
+    """
+    import torch
+
+    count = getattr(torch._C, "_storage_Use_Count", None)
+    lone, storage = torch.empty(1), t.untyped_storage()
+    if count is None or not storage.resizable():  # NumPy's memory, say
+        return False
+    alone = lone.untyped_storage()  # both are kept: an address alone keeps nothing alive
+    others: int = count(storage._cdata) - count(alone._cdata)
+    return others <= (t._base is not None)
+
+
 def lacking(t: Tensor) -> str | None:
     """Why a tensor cannot be varied position by position, as a phrase; None where it can."""
     import torch

@@ -31,7 +31,7 @@ class AnyVariation(Protocol):
         ...
 
     def host(self, x: Any, wide: bool = False) -> np.ndarray:
-        """As an array of NumPy."""
+        """As an array of NumPy, which may lie in its memory."""
         ...
 
     def back(self, x: np.ndarray, like: Any, dtype: str, setting: Setting) -> Any:

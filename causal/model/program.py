@@ -16,6 +16,7 @@ from . import draws
 from .age import alive
 from .changes import Snapshot
 from .counters import numbers
+from .dense import is_alone
 from .identity import Digest, name_of
 from .modes import Strangers, fixed_modes, in_mode
 from .modules import modules_among, seeded
@@ -27,7 +28,7 @@ from .restore import Held
 from .seen import Seen
 from .setting import AS_GIVEN, ModelError, Setting
 from .sharing import shared
-from .survivors import outliving
+from .survivors import lies_in, outliving
 from .variation import Variation
 
 if TYPE_CHECKING:
@@ -74,10 +75,12 @@ class Program:
         for _ in range(MOST_ACQUAINTANCES):
             first, met = program.first(mode, rules)
             failed = failed or (first if isinstance(first, str) else "")  # what it left behind stays
-            without = not isinstance(first, str) and not first.with_values and not replay
+            without = first if not isinstance(first, str) and not first.with_values else None
             seen = None
             if not met:
-                seen = program.imagined(first) if without or not program.has_values else program.observe(mode)
+                imagined = (without is not None and not replay) or not program.has_values
+                lazily = without is not None and not without.opened
+                seen = program.imagined(first) if imagined else program.observe(mode, lazily=lazily)
             if seen is not None and not seen.strangers:
                 return program, replace(seen, first=failed or first)
             strangers = (*program.subject.strangers, *(met if seen is None else seen.strangers))
@@ -173,11 +176,15 @@ class Program:
         return positional, keywords
 
     def run(self, x: Tensor, setting: Setting = AS_GIVEN) -> Tensor:
-        """The output (queries, features) for the varied input `x`, detached; complex numbers as two reals."""
+        """The output (queries, features) for the varied input `x`, detached; complex numbers as two reals.
+
+        It lies in memory that no other run writes, nor what puts back a model's own.
+        """
         with self.prepared(setting), told():
             if setting.precision == "float64":
                 x = wider(x)
-            return self._rows(self.call(x, setting.alone))
+            found = self._rows(self.call(x, setting.alone))
+            return found if is_alone(found) else found.clone()
 
     def numbers(self, x: Tensor, setting: Setting = AS_GIVEN) -> np.ndarray:
         """The same on the host."""
@@ -209,10 +216,10 @@ class Program:
         return run(subject, Policy(), values=False).result
 
     @contextmanager
-    def prepared(self, setting: Setting, values: bool = True) -> Iterator[None]:
+    def prepared(self, setting: Setting, values: bool = True, lazily: bool = False) -> Iterator[None]:
         """The setting in force: mode, parameters, precision and seeds; everything is as before afterwards.
 
-        `values`: the run computes them.
+        `values`: the run computes them; `lazily`: it tells `held` of what it is about to write.
         """
         import torch
 
@@ -226,7 +233,7 @@ class Program:
             stack.enter_context(biases_made_under_modes())
             stack.enter_context(seeded(setting.seed))
             stack.enter_context(in_mode(self.modules, setting.mode))
-            stack.enter_context(self.held.restored(values))
+            stack.enter_context(self.held.restored(values, lazily))
             stack.enter_context(parameters_as(self.modules, setting))
             if setting.apart:
                 stack.enter_context(uncompiled())
@@ -256,16 +263,19 @@ class Program:
 
         return blame(self.subject, policy, partial(self.prepared, setting), **asked)
 
-    def observe(self, mode: str = "eval", apart: bool = False) -> Seen:
-        """One native run, with what it showed; ModelError when the model raises or returns no usable tensor."""
+    def observe(self, mode: str = "eval", apart: bool = False, lazily: bool = False) -> Seen:
+        """One native run, with what it showed; ModelError when the model raises or returns no usable tensor.
+
+        `lazily`: it writes by operations alone, as a run without values has shown, which gave it no other way.
+        """
         import torch
 
         from .trace.pytree import leaves
         from .watch import Watcher
 
-        watch = Watcher(self.input)
+        watch = Watcher(self.input, before_write=self.held.keep if lazily else None)
         setting = Setting(mode=mode, apart=apart)
-        with self.prepared(setting), told():
+        with self.prepared(setting, lazily=lazily), told():
             positional, keywords = self._arguments(self.input)
             place: Any = keywords if isinstance(self.subject.vary, str) else positional
             watch.follow(place[self.subject.vary])
@@ -279,8 +289,9 @@ class Program:
             now = numbers(reached, self.modules)
             state = [*before.changes(), *(k for k, v in counted.items() if now.get(k, v) not in (v,))]
             written = tuple(i for i, t, v in versions if t._version != v)
+            lent = lies_in(result, self.held.storages)
         if watch.steered and not apart:
-            return self.observe(mode, apart=True)
+            return self.observe(mode, True, lazily)
         return Seen(
             result=result,
             epsilon=watch.epsilon,
@@ -292,6 +303,7 @@ class Program:
             strangers=tuple(strangers.met),
             fixed_modes=fixed,
             unbounded=watch.unbounded,
+            lent=lent,
         )
 
     @cached_property

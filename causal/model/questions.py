@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from .arguments import (
     resolved_vocabulary,
     subject_of,
 )
+from .dense import is_alone
 from .outputs import choose
 from .program import Program
 from .question import Question
@@ -43,7 +45,10 @@ def questions(asked: Asked) -> Iterator[Question]:
             which = choose(
                 seen.result, subject.output_axis, about, asked.boundary is not None, asked.outputs, shorter, seen.ran
             )
-            told = partial(inferred, program, Setting(mode=mode, apart=seen.apart), seen.tables)
+            setting, seen = Setting(mode=mode, apart=seen.apart), replace(seen, result=None)
+            if seen.lent or (seen.ran and not is_alone(which.rows)):  # what was put back, or the next run may write
+                which = replace(which, rows=program.about(which.paths).run(program.input, setting))
+            told = partial(inferred, program, setting, seen.tables)
             bound = resolved_vocabulary(subject, asked.vocabulary, lambda x: int(x.long().max()), told)
             program = program.about(which.paths)
             yield Question(

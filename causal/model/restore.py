@@ -36,6 +36,7 @@ class Held:
         self._idle: list[Kept] | None = None  # what the last run took down
         self._small: list[Tensor] = []
         self._large: list[Tensor] = []
+        self._watched: dict[int, list[Numbers]] = {}  # large ones that a write is still to show, by their memory
         self._is_first = True
         self.changed = any(hasattr(type(value), "__next__") and is_closed(type(value)) for value in reached)
         spaces: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
@@ -61,15 +62,28 @@ class Held:
         """The addresses of the storages of all tensors in it."""
         return {t.untyped_storage()._cdata for t in (*self._small, *self._large)}
 
+    def keep(self, written: Tensor) -> None:
+        """Copy the large tensors in the memory of one that is about to be written, in a run that is restored lazily."""
+        import torch
+
+        plain = written.layout is torch.strided and not written.is_nested
+        for storage in [written.untyped_storage()._cdata] if plain else list(self._watched):
+            for numbers in self._watched.pop(storage, ()):
+                numbers.copy()
+
     @contextmanager
-    def restored(self, values: bool = True) -> Iterator[None]:
+    def restored(self, values: bool = True, lazily: bool = False) -> Iterator[None]:
         """Whatever the objects keep is as before afterwards; what a decorator cached is forgotten.
 
-        Parameters and other large tensors are copied before the first run, and later those that it wrote; none before a
-        run without `values`, which itself puts back what it writes.
+        Parameters and other large tensors are copied before the first run, or `lazily`, when `keep` is told of a write,
+        and later those that it wrote; none before a run without `values`, which itself puts back what it writes.
         """
-        every = (*self._small, *self._large)
-        tensors = [(t, t.detach(), t.detach().clone() if values else None) for t in every]
+        small, large = ([Numbers(t) for t in tensors] for tensors in (self._small, self._large))
+        if lazily:
+            for numbers in large:
+                self._watched.setdefault(numbers.own.untyped_storage()._cdata, []).append(numbers)
+        for numbers in (*small, *(() if lazily else large)) if values else ():
+            numbers.copy()
         objects, self._idle = self._idle, None  # a run within this one keeps its own
         if objects is None:
             objects = [keep() for keep in self._keep]
@@ -78,7 +92,8 @@ class Held:
         try:
             yield
         finally:
-            changed = {id(t) for t, own, numbers in tensors if _put_back(t, own, numbers)}
+            self._watched.clear()
+            changed = {id(numbers.tensor) for numbers in (*small, *large) if numbers.put_back()}
             needed = [kept.put_back() for kept in objects]
             self._idle = objects
             self.changed |= bool(changed) or any(needed)
@@ -103,23 +118,37 @@ def same(a: Tensor, b: Tensor) -> bool:
     return bool(torch.equal(a, b)) or bool(((a == b) | ((a != a) & (b != b))).all())
 
 
-def _put_back(t: Tensor, own: Tensor, kept: Tensor | None) -> bool:
-    """Give a tensor the memory again that was its own, with the numbers that were kept; whether it had others."""
-    import torch
+class Numbers:
+    """A tensor with the memory that is its own, and a copy of its numbers once one was made."""
 
-    with torch.no_grad():
-        moved = (
-            t.untyped_storage()._cdata != own.untyped_storage()._cdata or t.shape != own.shape or t.dtype != own.dtype
-        )
-        if moved:
-            t.data = own
-        written = kept is not None and not same(t, kept)
-        if kept is not None and written:
-            if 0 in t.stride():  # several places of one number
-                t.data = kept
-            else:
-                t.detach().copy_(kept)
-    return moved or written
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor, self.own = tensor, tensor.detach()
+        self._copy: Tensor | None = None
+
+    def copy(self) -> None:
+        """Keep them as they are now."""
+        self._copy = self.own.clone()
+
+    def put_back(self) -> bool:
+        """Give the tensor the memory again that was its own, with the numbers that were kept; whether it had others."""
+        import torch
+
+        t, own, copy = self.tensor, self.own, self._copy
+        with torch.no_grad():
+            moved = (
+                t.untyped_storage()._cdata != own.untyped_storage()._cdata
+                or t.shape != own.shape
+                or t.dtype != own.dtype
+            )
+            if moved:
+                t.data = own
+            written = copy is not None and not same(t, copy)
+            if copy is not None and written:
+                if 0 in t.stride():  # several places of one number
+                    t.data = copy
+                else:
+                    t.detach().copy_(copy)
+        return moved or written
 
 
 def _is_plain(t: Tensor) -> bool:

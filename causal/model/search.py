@@ -336,7 +336,7 @@ class Search:
             query=query,
             position=int(some[0]),
             positions=tuple(int(j) for j in some),
-            inputs=(variation.host(x, wide), variation.host(final, wide)),
+            inputs=(variation.host(x, wide).copy(), variation.host(final, wide).copy()),
             outputs=(y[query].astype(np.float64), after[query].astype(np.float64)),
             feature=feature,
             rounding=noise,

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 class Seen:
     """What one run showed: what the model returned, the coarsest float in use, randomness, writes, tables.
 
-    `unset` says why the mode is not the one asked for, `unbounded` what gave a number that is not finite. Without a run
-    (`ran`), nothing of this is known but the shapes of the result. `first` is the abstract run that came before it, for
-    any parameters and positions in their order, or why there is none.
+    `unset` says why the mode is not the one asked for, `unbounded` what gave a number that is not finite; `lent`: the
+    result lay in memory of the model's own, which was put back. Without a run (`ran`), nothing of this is known but the
+    shapes of the result. `first` is the abstract run that came before it, for any parameters and positions in their
+    order, or why there is none.
     """
 
     result: Any
@@ -30,5 +31,6 @@ class Seen:
     fixed_modes: tuple[str, ...] = ()
     unset: str = ""
     unbounded: str = ""
+    lent: bool = False
     ran: bool = True
     first: Trace | str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from .age import surviving
@@ -16,6 +16,16 @@ def outliving(storages: Sequence[Any], put_back: set[int]) -> str:
     """
     alive = surviving(lambda: {s.cdata for s in storages if not s.expired() and s.cdata not in put_back})
     return _shown(alive) if alive else ""
+
+
+def lies_in(result: Any, storages: Collection[int]) -> bool:
+    """Whether some tensor in a structure lies in one of the storages, which are given by their addresses."""
+    import torch
+
+    from .trace.pytree import leaves
+
+    found = [t for _, t in leaves(result) if issubclass(type(t), torch.Tensor)]
+    return any(t.untyped_storage()._cdata in storages for t in found if t.layout is torch.strided and not t.is_nested)
 
 
 def _shown(alive: set[int]) -> str:

@@ -61,13 +61,16 @@ class Variation:
         return (x.double() * (1 + epsilon * noise)).to(torch.float64 if wide else x.dtype)
 
     def host(self, x: Tensor, wide: bool = False) -> np.ndarray:
-        """The numbers as an array of NumPy, in double precision where it is asked for or NumPy has no such type."""
+        """The numbers as an array of NumPy, in double precision where it is asked for or NumPy has no such type.
+
+        It may lie in the tensor's memory.
+        """
         import torch
 
         x = dense(x).cpu()
         wide = (wide and x.is_floating_point()) or x.dtype is torch.bfloat16
         array: np.ndarray = (x.double() if wide else x).numpy()
-        return array.copy()
+        return array
 
     def back(self, x: np.ndarray, like: Tensor | None, dtype: str, setting: Setting) -> Tensor:
         """The numbers of a varied input as one, of its own type in a native run, where `like` lies."""

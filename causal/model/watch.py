@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from . import draws
 from .trace.mode import Mode
 from .trace.pytree import leaves
+from .trace.schema import DECLARE
 
 EMBEDDINGS = {
     torch.ops.aten.embedding.default,
@@ -41,11 +43,14 @@ class Watcher(Mode):
     took as many random numbers as its values asked for, `tables` are those that take `x`, or whole numbers made of it,
     `unbounded` names the first thing that held +∞, NaN, or −∞ where no mask puts it.
     Where it is `strict`, a row that a table lacks raises Beyond before it is looked up, which may end all use of a GPU.
+    `before_write` is told of every tensor that an operation may write.
     """
 
-    def __init__(self, x: torch.Tensor, strict: bool = False) -> None:
+    def __init__(
+        self, x: torch.Tensor, strict: bool = False, before_write: Callable[[torch.Tensor], None] | None = None
+    ) -> None:
         super().__init__()
-        self.x, self.strict = x, strict
+        self.x, self.strict, self.before_write = x, strict, before_write
         self.epsilon = torch.finfo(x.dtype).eps if x.is_floating_point() else 0.0
         self.random = self.steered = False
         self.unbounded = "a number that is not finite, in the input" if _is_unbounded(x) else ""
@@ -63,6 +68,9 @@ class Watcher(Mode):
         keywords = kwargs or {}
         if self.made:
             self._look(func, args, keywords)
+        if self.before_write is not None:
+            for t in may_write(func, args, keywords):
+                self.before_write(t)
         result = func(*args, **keywords)
         self.steered |= draws.is_steered(func)
         self.random |= torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
@@ -108,6 +116,20 @@ class Watcher(Mode):
             return None, None
         own = table.is_floating_point() and table.untyped_storage()._cdata not in self.fresh
         return (table, index) if own else (None, None)
+
+
+def may_write(func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Iterator[torch.Tensor]:
+    """The tensors that an operation is to write, or all that it is given where its schema may be silent about that."""
+    schema = getattr(func, "_schema", None)
+    if schema is None or schema.name.split("::")[0] not in DECLARE or "batch_norm" in schema.name:
+        given: Any = [list(args), dict(keywords)]
+    elif not schema.is_mutable:
+        return
+    else:
+        at = enumerate(schema.arguments)
+        written = [(i, a.name) for i, a in at if a.alias_info is not None and a.alias_info.is_write]
+        given = [args[i] if i < len(args) else keywords.get(name) for i, name in written]
+    yield from (t for _, t in leaves(given) if isinstance(t, torch.Tensor))
 
 
 def _is_unbounded(t: torch.Tensor, given: Any = ()) -> bool:

@@ -205,7 +205,7 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
 
     def door(name: str) -> Callable[..., Any]:
         def opened(tensor: Any, *_: Any) -> Any:
-            shown = exits.shown(tensor, f"Tensor.{name}()")
+            shown = exits.shown(tensor, f"Tensor.{name}()", name in WINDOWS)
             exits.escaped(tensor, f"Tensor.{name}()", name in WINDOWS)
             return shown
 

@@ -56,17 +56,19 @@ class Exits:
         finally:
             self.aside = before
 
-    def shown(self, tensor: torch.Tensor, how: str) -> torch.Tensor:
+    def shown(self, tensor: torch.Tensor, how: str, window: bool = False) -> torch.Tensor:
         """The tensor whose values Python looks at: in a run without values, the numbers that it would have with them.
 
-        Raises ValueNeeded where those were not computed.
+        Raises ValueNeeded where those were not computed. `window`: it may write them, too.
         """
         if self.shadows.has_values or self._busy:
             return tensor
         with self.stepping_aside():
             found = self.shadows.value(tensor)
             if found is not None:
-                self.shadows.memory_of(found, literal=True)  # where nobody has seen it yet
+                memory = self.shadows.memory_of(found, literal=True)  # where nobody has seen it yet
+                if window and memory is not None:
+                    self.shadows.opened(found, memory)
         if found is None:
             self.ledger.need(how)
         return found

@@ -166,6 +166,7 @@ def run(
         valueless=tuple(ledger.without_value),
         numbers=numbers,
         result=None if values else apart(value),
+        opened=twins is not None and twins.has_opened,
     )
 
 

@@ -123,6 +123,7 @@ class Trace:
       numbers: the value number of each output, by its path, where runs are compared.
       kept: what a run without values left, made from the input, where nobody puts it back.
       result: what the model returned, in a run without values: tensors without data.
+      opened: whether a run without values gave the program memory that is older than it, as an array of NumPy's.
       data: weak references to the storages that held what depends on the chosen input when the run was over.
     """
 
@@ -138,6 +139,7 @@ class Trace:
     assumptions: tuple[str, ...] = ()
     operations: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    opened: bool = False
     data: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     with_values: str = ""
     wanted: tuple[str, ...] = ()

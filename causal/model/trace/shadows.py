@@ -103,6 +103,9 @@ class Shadows:
             self._memories = {k: v for k, v in self._memories.items() if not v[0].expired() and id(v[1]) in held}
             self._purge_at = len(self._memories) + 64
 
+    def opened(self, tensor: torch.Tensor, memory: Memory) -> None:
+        """The program is given the memory itself, of numbers that it finds in a run without values."""
+
     def holding_data(self, inputs: Iterable[torch.Tensor]) -> tuple[StorageWeakRef, ...]:
         """Every storage in use that the run gave something which depends on the input; those of the inputs as well."""
         given = [self.memory_of(t) for t in inputs]

@@ -64,6 +64,7 @@ class Twins(Shadows):
     """The shadows of a run without values, with the twins of its constants and the stand-ins of what is real."""
 
     has_values = False
+    has_opened = False  # the program was given memory that is older than the run
 
     def __init__(self, ledger: Ledger, last: int, policy: Policy) -> None:
         super().__init__(ledger, last, policy)
@@ -168,9 +169,20 @@ class Twins(Shadows):
             memory.twin, memory.stale = blank(memory.nbytes), True
             self.share(memory.twin, memory)
         storage = memory.twin if tensor.is_meta else tensor.untyped_storage()
-        if memory.older and storage._cdata not in self._kept:
-            self._kept[storage._cdata] = (storage, storage.clone())
+        if memory.older:
+            self._set_aside(storage)
         return laid(tensor, storage) if tensor.is_meta else tensor
+
+    def _set_aside(self, storage: torch.UntypedStorage) -> None:
+        """Keep what a real storage holds, before its first write."""
+        if storage._cdata not in self._kept:
+            self._kept[storage._cdata] = (storage, storage.clone())
+
+    def opened(self, tensor: torch.Tensor, memory: Memory) -> None:
+        """Whatever is written there, no operation shows: what was there before the run is kept at once."""
+        if memory.older:
+            self.has_opened = True
+            self._set_aside(tensor.untyped_storage())
 
     def put_back(self) -> None:
         """Every real storage holds again what it held before the run."""
