@@ -21,10 +21,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from attnproof.causal.model.every_length.boundaries import sides_of
-from attnproof.causal.model.every_length.check import recorded_as
 from attnproof.causal.model.every_length.integers import NotLinear
+from attnproof.causal.model.every_length.jax_front import prove, recorded_as
 from attnproof.causal.model.every_length.lengths import Lengths
-from attnproof.causal.model.every_length.prove import LengthProof, prove
+from attnproof.causal.model.every_length.prove import LengthProof  # noqa: TC002
 from attnproof.causal.model.jax.program import JaxProgram
 from attnproof.causal.model.jax.subject import subject_of
 from attnproof.causal.model.setting import ModelError

@@ -118,12 +118,9 @@ def _answered(asked: Asked) -> tuple[list[Finding], Verdict]:
 
 
 def _everywhere(asked: Asked, lengths: str) -> Verdict:
-    """The verdict for every length; ModelError for a model of PyTorch's."""
+    """The verdict for every length."""
     if lengths != "all":
         raise ModelError("lengths", "is a text that is not 'all'", "name lengths, such as lengths=(32, 96)", lengths)
-    sample = asked.inputs or (() if asked.make_input is None else asked.make_input(2))
-    if not is_jax(asked.model, sample if isinstance(sample, tuple) else (sample,)):
-        raise ModelError("lengths", "is 'all', which is for models of JAX", "name lengths, such as lengths=(32, 96)")
     from .every_length.check import everywhere
 
     return everywhere(asked, _answered)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...verdict import Condition, Evidence, Status, Verdict
-from ..arguments import parted
 from ..raised import phrase
 from ..setting import ModelError
 from .boundaries import sides_of
-from .branching import nothing_guessed
 from .integers import NotLinear
-from .lengths import MOST_BLOCK, MOST_RESIDUES, Lengths, blocks, residues, sized, whole_ranges
-from .prove import LengthProof, prove
+from .lengths import MOST_RESIDUES, Lengths, residues
+from .prove import LengthProof
 
 if TYPE_CHECKING:
     from ..asked import Asked
     from ..finding import Finding
-    from ..jax.program import JaxProgram
     from ..proof import Attempt
-    from ..trace.subject import Subject
     from .boundaries import Side
 
 SAMPLE = 24  # positions, where no input was given
@@ -31,10 +27,11 @@ OVERFLOW = "whole numbers that stand for places and sizes stay below 2³¹"
 
 @dataclass(frozen=True)
 class Everywhere:
-    """What was found for one mode: proofs for ranges of lengths, or why there is none."""
+    """What was found for one mode: proofs for ranges of lengths, or why there is none; and what Python saw of n."""
 
     proofs: tuple[LengthProof, ...] = ()
     why: str = ""
+    seen: str = ""
 
     @property
     def closed(self) -> bool:
@@ -51,7 +48,7 @@ def everywhere(asked: Asked, one: Callable[[Asked], tuple[list[Finding], Verdict
         return verdict
     found = []
     for finding in findings:
-        answer = _of_mode(asked, finding, sides)
+        answer = _of_mode(_front(asked, finding), finding, sides)
         if not answer.closed:
             return _open(asked, verdict, answer, one)
         found.append(answer)
@@ -71,41 +68,69 @@ def _with_input(asked: Asked) -> Asked:
 # -- the proof --------------------------------------------------------------------------------------------------------
 
 
-def _of_mode(asked: Asked, finding: Finding, sides: Sequence[Side]) -> Everywhere:
+class Front(Protocol):
+    """A program in one mode, as it can be recorded for many lengths; `seen` says what Python saw then."""
+
+    @property
+    def seen(self) -> str:
+        """What Python saw."""
+        ...
+
+    def ranges(self) -> Iterator[Lengths]:
+        """All lengths from some one on, the fewest assumptions first."""
+        ...
+
+    def blocks(self) -> list[int]:
+        """The sizes of blocks that the program may cut its positions into."""
+        ...
+
+    def prove(self, lengths: Lengths, sides: Sequence[Side], finite_masks: bool) -> LengthProof:
+        """The proof for some lengths; NotLinear or ModelError where the program cannot be recorded for them."""
+        ...
+
+
+def _front(asked: Asked, finding: Finding) -> Front:
+    """What records the program of a finding."""
+    program: Any = finding.question.program
+    if "jax" in program.libraries:
+        from .jax_front import JaxFront
+
+        return JaxFront(program, asked.make_input, finding.question.mode)
+    from .aten.front import AtenFront
+
+    return AtenFront(program, asked, finding.question.mode)
+
+
+def _of_mode(front: Front, finding: Finding, sides: Sequence[Side]) -> Everywhere:
     """Proofs for as many lengths as one can have: all, or all with some remainders."""
-    program: JaxProgram = finding.question.program  # type: ignore[assignment]
-    given = (list(program.subject.inputs), dict(program.subject.keywords))
-    _longer(asked.make_input, program.subject, given, program.n + 1)  # raises where nobody can tell what grows
-    why = ""
-    for lengths in whole_ranges(program):
-        proof = _proof(asked, finding, lengths, sides)
+    n, why = finding.question.program.n, ""
+    for lengths in front.ranges():
+        proof = _proof(front, finding, lengths, sides)
         if isinstance(proof, LengthProof):
             if proof.closed or not proof.unknown:
-                return Everywhere((proof,), _reason(proof))
+                return Everywhere((proof,), _reason(proof), front.seen)
             why = why or _reason(proof)
             break
         why = why or proof
-    for block in blocks(program):
-        own, *others = residues(block, program.n)
-        first = _proof(asked, finding, own, sides)
+    for block in front.blocks():
+        own, *others = residues(block, n)
+        first = _proof(front, finding, own, sides)
         if isinstance(first, LengthProof) and first.closed:
-            more = [p for r in others if isinstance(p := _proof(asked, finding, r, sides), LengthProof)]
+            more = [p for r in others if isinstance(p := _proof(front, finding, r, sides), LengthProof)]
             for proof in more:
                 if not proof.closed and not proof.unknown:  # followed, and open: it may leak there
-                    return Everywhere((proof,), _reason(proof))
-            return Everywhere((first, *(p for p in more if p.closed)))
+                    return Everywhere((proof,), _reason(proof), front.seen)
+            return Everywhere((first, *(p for p in more if p.closed)), seen=front.seen)
         if isinstance(first, LengthProof) and not first.unknown:
-            return Everywhere((first,), _reason(first))
+            return Everywhere((first,), _reason(first), front.seen)
     return Everywhere((), why)
 
 
-def _proof(asked: Asked, finding: Finding, lengths: Lengths, sides: Sequence[Side]) -> LengthProof | str:
+def _proof(front: Front, finding: Finding, lengths: Lengths, sides: Sequence[Side]) -> LengthProof | str:
     """The proof for a range of lengths, checked against the run at one of them; or why there is none."""
-    program: JaxProgram = finding.question.program  # type: ignore[assignment]
+    n = finding.question.program.n
     try:
-        recorded = recorded_as(program, lengths, asked.make_input, finding.question.mode)
-        masks = finding.attempt is None or finding.attempt.policy.finite_masks
-        proof = prove(recorded.about(program.paths), lengths, sides, masks)
+        proof = front.prove(lengths, sides, finding.attempt is None or finding.attempt.policy.finite_masks)
     except NotLinear as reason:
         return str(reason)
     except ModelError as error:
@@ -114,51 +139,9 @@ def _proof(asked: Asked, finding: Finding, lengths: Lengths, sides: Sequence[Sid
         raise
     except Exception as error:  # a fault of a rule leaves it open
         return phrase(error)
-    if lengths.holds(program.n) and not _agrees(proof, finding.attempt, program.n):
+    if lengths.holds(n) and not _agrees(proof, finding.attempt, n):
         return "its bound lies below that of the run at one length: please report this, it is a bug in a rule"
     return proof
-
-
-def recorded_as(
-    program: JaxProgram, lengths: Lengths, make_input: Callable[[int], Any] | None, mode: str
-) -> JaxProgram:
-    """The program, recorded again with symbols for what grows with n."""
-    from ..jax.program import JaxProgram
-
-    subject, n = program.subject, program.n
-    symbol, more = lengths.symbol(), n + lengths.block
-    given = (list(subject.inputs), dict(subject.keywords))
-    inputs, keywords = sized(given, _longer(make_input, subject, given, more), n, more, symbol)
-    if make_input is not None:  # n // 4 or min(n, 64) grows at some lengths only
-        far = n + lengths.block * max(2, MOST_BLOCK // lengths.block)
-        there = sized(given, _longer(make_input, subject, given, far), n, far, symbol)
-        sized((inputs, keywords), there, n, far, symbol)  # raises where it is no other
-    with nothing_guessed():
-        return JaxProgram.of(replace(subject, inputs=tuple(inputs), keywords=keywords), mode)
-
-
-def _longer(make_input: Callable[[int], Any] | None, subject: Subject, given: Any, more: int) -> Any:
-    """The inputs for more positions; ModelError where nobody can tell what grows with n."""
-    import jax
-
-    if make_input is not None:
-        made = make_input(more)
-        positional, keywords, _ = parted(made if isinstance(made, tuple) else (made,), subject.vary)
-        return list(positional), keywords
-
-    def one(x: Any) -> Any:
-        shape = getattr(x, "shape", ())
-        if x is subject.input:
-            axis = subject.sequence_axis
-            return jax.ShapeDtypeStruct((*shape[:axis], more, *shape[axis + 1 :]), x.dtype)
-        if subject.n in shape:
-            raise ModelError(
-                "another input", f"has shape {tuple(shape)}, and nobody says whether {subject.n} in it is n",
-                "pass make_input(n)", mentions=("make_input",),
-            )  # fmt: skip
-        return x
-
-    return jax.tree.map(one, given)
 
 
 def _agrees(proof: LengthProof, attempt: Attempt | None, n: int) -> bool:
@@ -208,8 +191,7 @@ def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Every
             conditions.append(Condition(f"at every length, {c.text}"))
     said = [a for a in verdict.assumptions if not a.startswith("this trace of the program")]
     said += [
-        f"one recorded program for {spoken}: Python saw n as a symbol, so that no branch on it was taken "
-        "(and nothing was found under n itself in a dict)",
+        *(f"one recorded program for {spoken}: {seen}" for seen in dict.fromkeys(e.seen for e in found)),
         OVERFLOW,
     ]
     said += [a for p in proofs for a in p.assumptions]
@@ -230,7 +212,7 @@ def _range(found: Everywhere) -> str:
     first = found.proofs[0].lengths
     rest = [p.lengths for p in found.proofs]
     if first.block > 1 and len(rest) == first.block <= MOST_RESIDUES:
-        return f"every n ≥ {first.block}"
+        return f"every n ≥ {max(r.smallest for r in rest) - first.block + 1}"
     return ", ".join(r.describe() for r in sorted(rest, key=lambda r: r.residue))
 
 

@@ -5,26 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from . import integers
-from .dims import Dims
-from .formats import WHOLE, sort_of
 from .integers import NotLinear, Obligation, Statements, index, solver, whole
-from .interpreter import JaxRun
 from .movement import same_size
 from .sampling import numbers
-from .shadow import LengthShadow
 from .templates import ranges
 
 if TYPE_CHECKING:
-    from ..jax.program import JaxProgram
     from ..trace.records import MaskCondition, Operation
     from .boundaries import Side
     from .integers import Term
     from .lengths import Lengths
+    from .run import LengthRun
+    from .shadow import LengthShadow
 
 SMALL = (6, 12, 24, 48)  # lengths at which a candidate is looked for first
 
@@ -74,21 +71,31 @@ class LengthProof:
         return found[0] if found else np.zeros(n, np.int64)
 
 
-def prove(program: JaxProgram, lengths: Lengths, sides: Sequence[Side], finite_masks: bool = True) -> LengthProof:
+class Recorded(Protocol):
+    """A program that was recorded for some lengths, whichever library it was written for."""
+
+    @property
+    def output_axis(self) -> int:
+        """The axis of the queries."""
+        ...
+
+    def follow(
+        self, statements: Statements, variable: Term, last: Term, side: Side, finite_masks: bool
+    ) -> tuple[LengthRun, list[LengthShadow]]:
+        """A run in the ranks of one side, and its outputs; NotLinear where it cannot be followed."""
+        ...
+
+
+def proved(recorded: Recorded, lengths: Lengths, sides: Sequence[Side], finite_masks: bool = True) -> LengthProof:
     """Runs over a program whose sizes are symbols; NotLinear where they are none that can be followed."""
     began = time.perf_counter()
     variable = solver.Int(lengths.variable)
-    dims = Dims({lengths.variable: variable})
-    premises = [variable >= lengths.least]
-    if lengths.most is not None:
-        premises.append(variable <= lengths.most)
-    statements = Statements(premises)
-    n = whole(dims.size(program.input.shape[program.subject.sequence_axis]))
+    statements = Statements(lengths.premises(variable))
+    n = lengths.of(variable)
     runs, bounds, candidates, closed = [], [], [], True
     for side in sides:
-        last = solver.simplify(n - 1)
-        run = JaxRun(statements, dims, last, side, finite_masks=finite_masks, held=program.recording.held)
-        found = _bounds(run, program)
+        run, outputs = recorded.follow(statements, variable, solver.simplify(n - 1), side, finite_masks)
+        found = Bounds(side, tuple(outputs), tuple(recorded.output_axis % len(o.shape) for o in outputs))
         broken = [c for c in _claims(found, n) if not _held(statements, *c)]
         closed = closed and not broken
         candidates += [_candidate(statements, c, n) for c in broken[:1]]
@@ -112,29 +119,6 @@ def prove(program: JaxProgram, lengths: Lengths, sides: Sequence[Side], finite_m
         bounds=tuple(bounds),
         candidate=next((c for c in candidates if c is not None), None),
     )
-
-
-def _bounds(run: JaxRun, program: JaxProgram) -> Bounds:
-    """One run over the program."""
-    avals = [v.aval for v in program.recording.program.jaxpr.invars]
-    arguments = [_argument(run, g, a, program) for g, a in zip(program.recording.given, avals, strict=True)]
-    results = dict(zip(program.recording.paths, run.closed(program.recording.program, arguments), strict=True))
-    outputs = [results[path] for path in program.paths]
-    return Bounds(run.side, tuple(outputs), tuple(program.subject.output_axis % len(o.shape) for o in outputs))
-
-
-def _argument(run: JaxRun, given: Any, aval: Any, program: JaxProgram) -> LengthShadow:
-    """The input itself; a parameter or another input, which may hold any numbers; what else the model keeps."""
-    shape = run.dims.shape(aval.shape)
-    if given.role == "input":
-        return LengthShadow(shape, run.rank(index(program.subject.sequence_axis)))
-    if given.role == "constant" and sort_of(aval.dtype) == WHOLE and not _has_symbols(aval.shape):
-        return run.constant(given.value, aval)
-    return LengthShadow(shape)
-
-
-def _has_symbols(shape: Sequence[Any]) -> bool:
-    return any(not isinstance(d, int) for d in shape)
 
 
 Claim = tuple[Any, list[Any]]

@@ -201,12 +201,6 @@ def test_modes_that_are_proved_for_different_lengths():
     assert verdict.about.endswith("every n ≥ 1 in eval mode; every n = 4·m ≥ 4 in train mode")
 
 
-def test_models_of_pytorch_are_refused():
-    torch = pytest.importorskip("torch")
-    with pytest.raises(ModelError, match=r"lengths is 'all', which is for models of JAX"):
-        ap.check_model(torch.nn.GRU(4, 4, batch_first=True), torch.randn(1, 6, 4), lengths="all")
-
-
 def test_the_statements_can_be_checked_elsewhere(tmp_path):
     verdict = checked("window", False)
     folder = save_obligations(verdict, tmp_path / "proof")
@@ -233,9 +227,8 @@ def test_nothing_is_saved_of_what_is_no_proof(tmp_path):
 
 def test_the_bound_at_one_length_is_that_of_the_run_there():
     from attnproof.causal.model.every_length.boundaries import sides_of
-    from attnproof.causal.model.every_length.check import recorded_as
+    from attnproof.causal.model.every_length.jax_front import prove, recorded_as
     from attnproof.causal.model.every_length.lengths import Lengths
-    from attnproof.causal.model.every_length.prove import prove
     from attnproof.causal.model.jax.program import JaxProgram
     from attnproof.causal.model.jax.subject import subject_of
 
