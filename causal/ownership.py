@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,24 @@ def is_own_file(file: str | None) -> bool:
     if file is None or file.startswith("<frozen"):
         return False
     libraries = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parent))
-    return not {"site-packages", "dist-packages"} & set(Path(file).parts) and not file.startswith(libraries)
+    path = Path(file)
+    if {"site-packages", "dist-packages"} & set(path.parts) or file.startswith(libraries):
+        return False
+    return not any(path.relative_to(folder).parts[0] in _installed_in(folder) for folder in path.parents)
+
+
+@cache
+def _installed_in(folder: Path) -> frozenset[str]:
+    """The packages and files that were installed in a folder of any name, as by `pip install --target`.
+
+    What else lies in it is the user's own.
+    """
+    try:
+        records = [folder / name / "RECORD" for name in os.listdir(folder) if name.endswith(".dist-info")]
+        lines = [line for record in records for line in record.read_text(encoding="utf-8").splitlines()]
+    except OSError:
+        return frozenset()
+    return frozenset(line.partition(",")[0].strip('"').partition("/")[0] for line in lines)
 
 
 def short_place(line: str) -> str:
