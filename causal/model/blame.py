@@ -76,15 +76,17 @@ def blame_leak(
     positions: Sequence[int],
     policy: Policy,
     setting: Setting,
+    why: str = "",
 ) -> Blame | None:
     """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof).
 
-    What belongs to any position that is closed to the query is passed over: it may depend on them.
+    What belongs to any position that is closed to the query is passed over: it may depend on them. `why` is the reason
+    why a run needs values, where one is known.
     """
     marked, closed = np.zeros(boundary.n, bool), ~boundary.allowed_row(query)
     marked[list(positions)] = True
     try:
-        chain = program.chain(policy, setting, output=output, position=query, forbidden=marked, closed=closed)
+        chain = program.chain(policy, setting, why, output=output, position=query, forbidden=marked, closed=closed)
     except Exception:  # a guide must never stop a verdict
         return None
     return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None

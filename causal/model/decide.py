@@ -45,7 +45,12 @@ def _settled(question: Question) -> Finding:
         nothing = Evidence("abstract", True, f"{question.place}: a bidirectional boundary forbids nothing")
         return Finding(question, Status.PROVED, Said(evidence=(nothing,)))
     replays = Replays(question)
-    proof = proofs.prove(question)
+    first = proofs.attempt(question, question.policy)
+    if question.runs and isinstance(first, Attempt) and first.is_open:  # a leak that is plain costs no further proofs
+        replayed = replays.refute(first, briefly=True)
+        if replayed.witness is not None:
+            return _refuted(question, Proof(first), replayed.said, replayed.witness)
+    proof = proofs.prove(question, first)
     if proof.attempt is not None and proof.closed:
         return _proved(question, proof.attempt, proof.given, replays)
     if not question.runs:
@@ -169,7 +174,16 @@ def _blame(
     program = question.program
     try:
         output = output_index(attempt.trace, path or "")
-        return blame_leak(program, question.boundary, output, query, positions, attempt.policy, question.setting)
+        return blame_leak(
+            program,
+            question.boundary,
+            output,
+            query,
+            positions,
+            attempt.policy,
+            question.setting,
+            attempt.trace.with_values,
+        )
     except (ModelError, ValueError):
         return None
 

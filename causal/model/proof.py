@@ -40,6 +40,11 @@ class Attempt:
         return self.reach.closed and self.trace.complete
 
     @property
+    def is_open(self) -> bool:
+        """Whether all of it is known, and something forbidden is left."""
+        return self.trace.complete and not self.reach.closed
+
+    @property
     def cancelled(self) -> tuple[MaskCondition, ...]:
         """The places where something must cancel."""
         return tuple(c for c in self.trace.conditions if c.kind == "real-arithmetic")
@@ -67,9 +72,8 @@ class Proof:
         return self.attempt is not None and self.attempt.closed
 
 
-def prove(question: Question) -> Proof:
-    """Try the policies in order; the proof that assumes least."""
-    first = attempt(question, question.policy)
+def prove(question: Question, first: Attempt | str) -> Proof:
+    """Try the policies in order, the question's own having been tried `first`; the proof that assumes least."""
     if isinstance(first, str):
         return Proof(None, untraceable=first)
     proof = _least(question, first)
@@ -81,7 +85,7 @@ def prove(question: Question) -> Proof:
 def _least(question: Question, first: Attempt) -> Proof:
     """The proof that assumes least, from the first attempt on."""
     best = first
-    if not first.closed and first.trace.complete:
+    if first.is_open:
         best = _closing(question, replace(first.policy, parameters="stored")) or _cancelling(question, first) or first
     if not best.closed:
         return Proof(best)

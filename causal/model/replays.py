@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .witness import ModelWitness
 
 BREAKING_SCALES = (1e1, 1e3, 1e5, 1e7)  # inputs this much larger are tried against a finite mask
+BRIEF = 2  # sets of positions that are tried before anything else is
 BREAKING_TRIES = 32  # forwards, which are worth a counterexample of a condition
 FRESH = Round(seed=7)
 
@@ -45,6 +46,7 @@ class Replays:
 
     def __init__(self, question: Question) -> None:
         self.question = question
+        self._search: tuple[Attempt | None, Search] | None = None
 
     def search(self, suspects: np.ndarray | None = None, *, limit: int = CUTS, limits: Limits | None = None) -> Search:
         """A search under the question's boundary, and its limits unless others are named."""
@@ -162,18 +164,25 @@ class Replays:
 
     # -- in place of a proof -------------------------------------------------------------------------------------
 
-    def refute(self, attempt: Attempt | None) -> Replayed:
-        """Search for a witness: float64 and stored parameters, native kernels, then jittered parameters."""
+    def refute(self, attempt: Attempt | None, briefly: bool = False) -> Replayed:
+        """Search for a witness: float64 and stored parameters, native kernels, then jittered parameters.
+
+        `briefly`: only where such a search begins, which is not looked at twice when it goes on.
+        """
         started = time.perf_counter()
-        search = self.search(attempt.reach.suspects if attempt is not None and attempt.trace.complete else None)
+        search = self._begun(attempt)
+        search.limit = BRIEF if briefly else CUTS
         witness, rejected, more = None, [], 0
-        for setting, how in self._plan(attempt):
+        plan = self._plan(attempt)
+        for setting, how in [(s, rounds[:1]) for s, rounds in plan[:1]] if briefly else plan:
             witness = search.find(setting, how)
             if witness is not None and setting.precision == "native" and not self.confirmed(witness, search):
                 rejected.append(f"{witness.describe()}, but in float64 it does not: rounding, or a kernel of its own")
                 witness = None
             if witness is not None or search.tried.stopped:
                 break
+        if briefly and witness is None:
+            return Replayed(Said())
         if witness is None and not search.tried.stopped and attempt is not None and _has_weak_mask(attempt):
             larger, found = self._overcome()
             witness = found if found is not None and self.confirmed(found, larger) else None
@@ -186,6 +195,13 @@ class Replays:
             detail = f"{place}: the witness replays, found after {tried.forwards + more} forwards"
             evidence = Evidence("replay", True, detail, took)
         return Replayed(Said(evidence=(evidence,), reasons=tuple(rejected), forwards=tried.forwards + more), witness)
+
+    def _begun(self, attempt: Attempt | None) -> Search:
+        """The search for what an attempt suspects, as far as it got."""
+        if self._search is None or self._search[0] is not attempt:
+            suspects = attempt.reach.suspects if attempt is not None and attempt.trace.complete else None
+            self._search = attempt, self.search(suspects)
+        return self._search[1]
 
     def _plan(self, attempt: Attempt | None) -> list[tuple[Setting, Sequence[Round]]]:
         """The settings to search in, the most telling first."""

@@ -100,6 +100,7 @@ class Search:
         self.limits = limits or Limits()
         self.tried = Tried()
         self._kept: tuple[Setting, Any, np.ndarray] | None = None
+        self._in_vain: set[tuple[Setting, Round, bytes]] = set()  # what was tried on the input as given
         self._trembled: list[tuple[Setting, Any, dict[str, np.ndarray]]] = []
 
     # -- which positions to replace ------------------------------------------------------------------------------
@@ -245,6 +246,9 @@ class Search:
                 if stopped := self.limits.reached(self.tried.forwards):
                     self._note(stopped=stopped)
                     return None
+                what = (setting, how, positions.tobytes())
+                if base is None and what in self._in_vain:
+                    continue
                 changed = self.replaced(positions, how, base)
                 after = self.run(changed, setting)
                 if how.joint:
@@ -253,6 +257,8 @@ class Search:
                     noise = self._noise(x, changed, setting, (y, after), blind, output)
                     if noise is not None:
                         return self._witness(x, changed, setting, y, positions, noise, output)
+                if base is None:
+                    self._in_vain.add(what)
         return None
 
     def _moved(self, y: np.ndarray, after: np.ndarray, rows: np.ndarray) -> float | None:

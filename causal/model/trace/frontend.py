@@ -360,12 +360,13 @@ def blame(
     position: int,
     forbidden: Any,
     closed: Any = None,
+    why: str = "",
 ) -> Chain:
     """See `attnproof.causal.model.trace.blame`, and `traced`."""
     marked = np.asarray(forbidden, bool)
     axes = Axes(len(marked))
-    traced(subject, policy, prepared, flow=axes)
+    traced(subject, policy, prepared, flow=axes, why=why)
     flow = Flow(marked if closed is None else np.asarray(closed, bool), position, axes.found)
     # Forbidden positions carry rank 0; the others carry −1, which no element can be seen to depend on.
-    traced(subject, policy, prepared, np.where(marked, 0, -1), flow)
+    traced(subject, policy, prepared, np.where(marked, 0, -1), flow, why)
     return flow.chain(output)
