@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from attnproof.causal.ownership import is_own_file
 
 
