@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from length_steps import RARE
 
 WIDTH = 4
 BLOCK = 4
@@ -200,10 +201,13 @@ KINDS = [
 ]  # fmt: skip
 
 
+EVERY = [*KINDS, *RARE]
+
+
 def program(seed: int) -> tuple[str, Step]:
     """A program of one to four steps, some of them beside what they change; and what it is made of."""
     rng = random.Random(seed)
-    kinds = rng.choices([k for k, _ in KINDS], [w for _, w in KINDS], k=rng.choice([1, 2, 2, 3, 4]))
+    kinds = rng.choices([k for k, _ in EVERY], [w for _, w in EVERY], k=rng.choice([1, 2, 2, 3, 4]))
     steps = [(kind(rng), rng.random() < 0.5) for kind in kinds]
 
     def run(x: Any) -> Any:

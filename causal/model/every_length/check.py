@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 24  # positions, where no input was given
 FAILING = (2, 3, 5, 8, 13, 16, 24, 32)  # lengths that are tried where a proof did not close
-OVERFLOW = "whole numbers that stand for places and sizes stay below 2³¹"
+OVERFLOW = "beyond 2²⁰ positions, whole numbers that stand for places and sizes stay below 2³¹"
 
 
 @dataclass(frozen=True)

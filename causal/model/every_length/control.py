@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..trace.jaxpr.calls import carried
 from . import integers, movement
+from .formats import is_signed
 from .integers import NONE, index, solver, whole
 from .primitives import primitive
 from .sampling import STEP
 from .shadow import LengthShadow, joined, may_be_low, moved
 from .templates import ranges, within
+from .wrapping import fits
 
 if TYPE_CHECKING:
     from .equation import Equation
@@ -82,7 +84,8 @@ class _Loop:
 
     def run(self, first: State) -> State:
         """What is carried in the end, and the rows that were put out."""
-        guesses = [self._counter(x) for x in first]
+        types = self.e.operand_types[len(self.held) :]
+        guesses = [self._counter(x, dtype) for x, dtype in zip(first, types, strict=False)]
         places = [0] * len(first)
         forms = [self._forms(x) for x in first]
         for _ in range(MOST_ROUNDS * max(1, len(first))):
@@ -110,11 +113,13 @@ class _Loop:
         with self.e.statements.given(self.steps):
             return self.e.run.closed(self.e.params["jaxpr"], [*self.held, *state, *rows])
 
-    def _counter(self, x: LengthShadow) -> LengthShadow | None:
+    def _counter(self, x: LengthShadow, dtype: Any) -> LengthShadow | None:
         """A whole number that grows by one at every step, if it is one."""
         if x.whole is None or x.shape or solver.is_bool(x.whole):
             return None
         known = solver.simplify(x.whole + self.k)
+        if not is_signed(dtype) or not fits(known, 8 * dtype.itemsize):
+            return None
         return replace(x, whole=known, zero=solver.simplify(known == 0))
 
     def _forms(self, x: LengthShadow) -> list[Term]:

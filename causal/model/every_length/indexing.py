@@ -50,7 +50,10 @@ def updated(e: Equation) -> LengthShadow:
     x, u, *starts = e.operands
     known = starts_of(e, starts, u.shape)
     if known is None:
-        return e.everything()
+        among = [a for a, (n, m) in enumerate(zip(x.shape, u.shape, strict=True)) if not movement.same_size(n, m)]
+        kept = [a for a in range(len(x.shape)) if a not in among]
+        wide = movement.broadcast(reductions.reduced(e.statements, u, among, e.last), e.shape, kept)
+        return joined(e.shape, [x, wide, *(moved(s, e.shape, []) for s in starts)])
     places = [solver.simplify(index(a) - s) for a, s in enumerate(known)]
     inside = integers.every(*(solver.And(p >= 0, p < whole(d)) for p, d in zip(places, u.shape, strict=True)))
     return picked(inside, moved(u, e.shape, places), x, e.shape)
@@ -99,5 +102,29 @@ def gathered(e: Equation) -> LengthShadow:
 
 @primitive("scatter scatter-add scatter-sub scatter-mul scatter-min scatter-max scatter_add")
 def scattered(e: Equation) -> Any:
-    """Slices written at, or joined to what stands at, places: of everything."""
-    return e.everything()
+    """One slice written at a known place, or joined to what stands there; several: of everything."""
+    x, i, u = e.operands
+    numbers = e.params["dimension_numbers"]
+    if i.whole is None or len(i.shape) != 1 or numbers.operand_batching_dims:
+        return e.everything()
+    window = list(numbers.update_window_dims)
+    own = [a for a in range(len(x.shape)) if a not in numbers.inserted_window_dims]
+    sizes: list[Size] = [1] * len(x.shape)
+    places: list[Term] = [whole(0)] * len(u.shape)
+    start: list[Term] = [whole(0)] * len(x.shape)
+    for k, a in enumerate(numbers.scatter_dims_to_operand_dims):
+        start[a] = integers.put(i.whole, [whole(k)])
+    for k, a in zip(window, own, strict=True):
+        sizes[a] = u.shape[k]
+        places[k] = solver.simplify(index(a) - start[a])
+    ends = zip(start, sizes, x.shape, strict=True)
+    fits = integers.every(*(solver.And(s >= 0, s + whole(m) <= whole(n)) for s, m, n in ends))
+    if not e.statements.hold(fits):
+        return e.everything()
+    inside = [
+        solver.And(index(a) >= s, index(a) < s + whole(m)) for a, (s, m) in enumerate(zip(start, sizes, strict=True))
+    ]
+    written = moved(u, e.shape, places)
+    return picked(
+        integers.every(*inside), written if e.name == "scatter" else joined(e.shape, [x, written]), x, e.shape
+    )

@@ -13,6 +13,7 @@ from . import elementwise, integers, movement, reductions
 from .formats import REAL, exact, is_signed, is_truth, sort_of
 from .integers import FALSE, TRUE, index, inverse, solver, whole
 from .shadow import LengthShadow, constant, joined, may_be_low, settled
+from .wrapping import fits
 
 if TYPE_CHECKING:
     from .equation import Equation
@@ -67,11 +68,11 @@ def compared(e: Equation) -> LengthShadow:
 @primitive("add add_any sub mul div neg rem sign max min clamp")
 def arithmetic(e: Equation) -> LengthShadow:
     """Whole numbers are computed; of floating numbers positions and kinds are followed."""
-    name = "add" if e.name == "add_any" else e.name
+    name, xs = "add" if e.name == "add_any" else e.name, e.aligned
     if is_signed(e.dtypes[0]):
-        return _divided(e) if name in ("div", "rem") else known(e, COMPUTED[name])
+        found = _divided(e) if name in ("div", "rem") else known(e, COMPUTED[name])
+        return found if found.whole is None or fits(found.whole, 8 * e.dtypes[0].itemsize) else joined(e.shape, xs)
     real = sort_of(e.dtypes[0]) == REAL
-    xs = e.aligned
     if name in ("mul", "div") and any(not solver.is_false(x.low) for x in xs):
         e.run.ledger.scaled = True  # a mask is no longer what its number says
     if name in ("add", "sub", "mul") and real and all(x.span is not None for x in xs):
@@ -183,8 +184,8 @@ def convert(e: Equation) -> LengthShadow:
         number = elementwise.counted(x.whole)
         span = (0, 1) if sort_of(new) == REAL else None
         return replace(result, whole=number, span=span, zero=inverse(x.whole))
-    if is_signed(new) and sort_of(old) != REAL:
-        return replace(result, whole=x.whole)
+    if is_signed(new):
+        return replace(result, whole=x.whole) if fits(x.whole, 8 * new.itemsize) else result
     if solver.is_int_value(x.whole) and abs(x.whole.as_long()) <= exact(new):
         n = x.whole.as_long()
         return replace(result, whole=x.whole, span=(n, n), number=float(n))
@@ -327,6 +328,30 @@ def product(e: Equation) -> LengthShadow:
     """Σ over contracted axes."""
     contracting, batch = e.params["dimension_numbers"]
     return reductions.contracted(e.statements, e.operands[0], e.operands[1], contracting, batch, e.last)
+
+
+@primitive("reduce_window_sum reduce_window_max reduce_window_min reduce_window reduce_window_xor")
+def windowed(e: Equation) -> LengthShadow:
+    """Any function of the elements under a window; of scores that a mask lowered nothing is said."""
+    x, p = e.operands[0], e.params
+    sizes, steps, holes = p["window_dimensions"], p["window_strides"], p["window_dilation"]
+    if len(e.shapes) > 1 or any(d != 1 for d in p["base_dilation"]):
+        return e.everything()
+    if not all(isinstance(s, int) for s in sizes) or np.prod(sizes) > MOST_TAPS:
+        return e.everything()
+    hi = integers.NONE
+    for tap in np.ndindex(*sizes):
+        lanes = zip(tap, steps, holes, p["padding"], strict=True)
+        at = [index(a) * int(s) + int(t) * int(h) - whole(e.size(w[0])) for a, (t, s, h, w) in enumerate(lanes)]
+        hi = integers.later(hi, _inside(x, at))
+    unseen = TRUE if may_be_low(x) else FALSE
+    return settled(LengthShadow(e.shape, hi, fixed=FALSE, unseen=unseen, signed=True))
+
+
+def _inside(x: LengthShadow, places: list[Any]) -> Any:
+    """The latest position at some places, none where they lie outside."""
+    inside = [solver.And(p >= 0, p < whole(d)) for p, d in zip(places, x.shape, strict=True)]
+    return integers.choice(integers.every(*inside), integers.put(x.hi, places), integers.NONE)
 
 
 @primitive("conv_general_dilated")

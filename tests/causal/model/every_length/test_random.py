@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from attnproof.causal.model.every_length import elementwise, integers, movement, reductions, templates
-from attnproof.causal.model.every_length.integers import Statements
+from attnproof.causal.model.every_length.integers import Statements, index
 from attnproof.causal.model.every_length.lengths import Lengths
+from attnproof.causal.model.every_length.wrapping import MOST_POSITIONS, fits, span_of
 from length_programs import WIDTH, reads
 
 fuzz = benchmark("fuzz_lengths")
@@ -75,6 +76,29 @@ def test_whole_numbers_that_wrap_around_are_not_places():
     assert not fuzz.proof_of(narrow, Lengths()).closed
     assert not fuzz.proof_of(unsigned, Lengths()).closed
     assert wrong_lengths(unsigned) == []
+
+
+def test_whole_numbers_that_are_multiplied_until_they_wrap_around():
+    """4 · 2²⁹ is no number of 32 bits: the fifth position counts as the first of all."""
+
+    def run(x):
+        t = jnp.arange(x.shape[0]) * 2**29
+        return jnp.where(t[None, :] <= t[:, None], 1.0, 0.0) @ x
+
+    assert not fuzz.proof_of(run, Lengths()).closed
+    assert wrong_lengths(run) == []
+
+
+@pytest.mark.parametrize(("term", "span"), [
+    (3 * index(0) - index(1) - 1, (-MOST_POSITIONS - 1, 3 * MOST_POSITIONS - 1)),
+    (integers.solver.If(index(0) > 2, -index(0), 7), (-MOST_POSITIONS, 7)),
+    ((index(0) - 5) / 4, (-2, (MOST_POSITIONS - 5) // 4)),
+    ((index(0) - 5) % 4, (0, 4)),
+    (index(0) * index(1), (0, MOST_POSITIONS**2)),
+])  # fmt: skip
+def test_between_which_numbers_a_term_lies(term, span):
+    assert span_of(term) == span
+    assert fits(term, 32) == (max(map(abs, span)) < 2**31)
 
 
 def test_what_a_mask_says_is_not_said_of_one_that_was_scaled():
