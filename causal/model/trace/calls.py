@@ -81,6 +81,7 @@ class TorchCall:
         self.value: Any = None
         self.notes: Sequence[Any] = ()  # what `frames` knows of the results
         self.form: Any = None  # what `cancelling` knows of the result
+        self.picks: Sequence[Any] = ()  # the bounds of the results, where those are indices
         self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
         self._operands: dict[int, TorchOperand] = {}
         self._flat: list[TorchOperand] | None = None
@@ -258,6 +259,19 @@ class TorchCall:
         if not bool(((value == least) | ~where).all()):
             return False
         self.finite_mask(value, alone=True)
+        return True
+
+    def masked_under(self, scores: Operand, masked: Array, axis: int) -> bool:
+        """Whether every score in `masked` lies below every other one along the axis, in the concrete run; records the
+        condition where it does.
+        """
+        own = _own(scores).value
+        if self.shadows.has_values:
+            where = torch.from_numpy(np.array(np.broadcast_to(masked, scores.shape))).to(own.device)
+            least = own.masked_fill(where, math.inf).amin(axis, keepdim=True)
+            if not bool(((own < least) | ~where).all()):
+                return False
+        self.finite_mask(own)
         return True
 
     def finite_mask(self, result: torch.Tensor, constant: float | None = None, alone: bool = False) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
+from .instead import Instead
 from .registry import names
 from .shadows import geometry_of
 from .sharing import as_list
@@ -160,53 +161,4 @@ class Seen:
         rule = self.call.info.rule
         if rule is None:
             return None
-        return cancelling.plain(as_list(rule.function(_Instead(self.call, instead)))[0])
-
-
-class _Other:
-    """An operand with another shadow."""
-
-    def __init__(self, operand: TorchOperand, shadow: Shadow) -> None:
-        self.own, self.shadow = operand, shadow
-        self.shape, self.value, self.memory = operand.shape, operand.value, operand.memory
-
-    def known(self) -> Shadow:
-        """Nothing is left to be looked at."""
-        return self.shadow
-
-    def array(self) -> Any:
-        """The numbers of the operand itself."""
-        return self.own.array()
-
-
-class _Instead:
-    """A call in which some operands have other shadows."""
-
-    def __init__(self, call: TorchCall, instead: Mapping[Any, Shadow]) -> None:
-        self._call = call
-        self._others = {id(o): _Other(o, shadow) for o, shadow in instead.items()}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._call, name)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._swapped(self._call[name])
-
-    def _swapped(self, value: Any) -> Any:
-        return [self._swapped(v) for v in value] if isinstance(value, list) else self._others.get(id(value), value)
-
-    def operands(self) -> list[Any]:
-        """As the call's."""
-        return [self._swapped(o) for o in self._call.operands()]
-
-    def zeros_used(self, *operands: Any) -> None:
-        """As the call's."""
-        self._call.zeros_used(*(getattr(o, "own", o) for o in operands))
-
-    def values_used(self, *operands: Any) -> None:
-        """As the call's."""
-        self._call.values_used(*(getattr(o, "own", o) for o in operands))
-
-    def must_be_finite(self, operand: Any) -> None:
-        """As the call's."""
-        self._call.must_be_finite(getattr(operand, "own", operand))
+        return cancelling.plain(as_list(rule.function(Instead(self.call, instead)))[0])

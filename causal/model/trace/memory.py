@@ -108,6 +108,7 @@ class Memory:
     views: dict[Geometry, Shadow] = field(default_factory=dict)
     notes: dict[Geometry, Any] = field(default_factory=dict)  # what `frames` knows of tensors since the last write
     forms: dict[Geometry, Any] = field(default_factory=dict)  # what `cancelling` knows of them
+    picks: dict[Geometry, Any] = field(default_factory=dict)  # between which places they lie, where they are indices
     twin: Any = None  # real bytes beside a storage without data, right wherever the shadow says constant (`twins`)
     stale: bool = False  # something was written without its numbers
     older: bool = False  # it was there before the run
@@ -189,6 +190,7 @@ class Memory:
                 target[...] = new[..., None] if several > 1 else new
             self.dtype = self.dtype or geometry.dtype
         self.views, self.notes, self.forms, self.number = {geometry: shadow}, {}, {}, UNSEEN
+        self.picks = {}
 
     def _lay_flat(self, itemsize: int) -> None:
         """Make `flat` the truth, in units no larger than `itemsize` bytes."""

@@ -65,7 +65,7 @@ class Shadows:
         memory = found[1]
         if memory.nbytes != storage.nbytes():  # resized behind our back
             memory.nbytes, memory.base, memory.flat, memory.views = storage.nbytes(), None, None, {}
-            memory.notes, memory.forms, memory.number = {}, {}, UNSEEN
+            memory.notes, memory.forms, memory.picks, memory.number = {}, {}, {}, UNSEEN
             memory.twin, memory.stale = None, True
             memory.everywhere = uniform((), 0, 0, self.last)
         return memory

@@ -19,6 +19,7 @@ from .higher import APART
 from .layouts import Layouts
 from .memory import overlap
 from .mode import Mode
+from .picks import Picks
 from .pytree import leaves, tensors_of
 from .schema import Info
 from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
@@ -56,7 +57,7 @@ class Tracer(Mode):
         self._infos: dict[Any, Info] = {}
         self.sharing = Sharing()
         self.forms = Cancelling(ledger) if real else None
-        self.frames, self.layouts = Frames(ledger), Layouts(ledger, shadows)
+        self.frames, self.picks, self.layouts = Frames(ledger), Picks(ledger), Layouts(ledger, shadows)
         self.numbering: Numbering | None = None
 
     def __exit__(self, *error: Any) -> None:
@@ -281,12 +282,13 @@ class Tracer(Mode):
 
     def _noted(self, call: TorchCall, outputs: list[torch.Tensor], shadows: list[Shadow]) -> list[Shadow]:
         """The shadows, sharper where more is known of the operands; what is known then is left in the call."""
-        shadows = self.frames.follow(call, outputs, shadows)
+        shadows = self.picks.follow(call, outputs, self.frames.follow(call, outputs, shadows))
         return shadows if self.forms is None else self.forms.follow(call, outputs, shadows)
 
     def _keep(self, call: TorchCall, tensors: list[torch.Tensor]) -> None:
         """What was noted of the call's results holds of these tensors."""
         self.frames.keep(call, tensors)
+        self.picks.keep(call, tensors)
         if self.forms is not None:
             self.forms.keep(call, tensors)
 

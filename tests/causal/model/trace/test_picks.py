@@ -1,0 +1,187 @@
+"""Selections: a place that scores of −∞ keep from being picked is not read, nor written; twins in which it may be."""
+
+from __future__ import annotations
+
+import random
+
+from needs import need
+
+torch = need("torch")
+
+import attnproof as ap
+import pytest
+from attnproof.causal import trace
+from attnproof.causal.model.trace.transfer.picks import in_order
+from tensor_probe import contradiction, normal
+from torch import nn
+
+N, WIDTH, BLOCK, PICKED = 16, 4, 4, 2
+
+
+class Selected(nn.Module):
+    """Each query attends to itself and to the blocks that it scores highest among those that are complete: read as
+    `how` says. `early`: a block counts as complete one position too soon.
+    """
+
+    def __init__(self, how, early=0, low=-torch.inf):
+        super().__init__()
+        self.how, self.early, self.low = how, early, low
+        self.q, self.k, self.v = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
+
+    def forward(self, x):
+        q, k, v = self.q(x)[0], self.k(x)[0], self.v(x)[0]
+        end = (torch.arange(N) + 1 + self.early)[:, None]  # of what a query sees
+        scores = q @ k.view(-1, BLOCK, WIDTH).mean(1).T
+        scores = scores.masked_fill((torch.arange(N // BLOCK) + 1) * BLOCK > end, self.low)
+        best, blocks = scores.topk(PICKED, -1)
+        keys, values = (self.read(t, blocks) for t in (k, v))
+        there = best > -1e30 if self.how == "gather" else (blocks + 1) * BLOCK <= end
+        hidden = (q[:, None] * keys).sum(-1).masked_fill(~there.repeat_interleave(BLOCK, 1), -torch.inf)
+        weights = torch.cat([hidden, (q * k).sum(-1, keepdim=True)], 1).softmax(1)
+        return (weights[..., None] * torch.cat([values, v[:, None]], 1)).sum(1)[None]
+
+    def read(self, t, blocks):
+        """(queries, picked · block, width)."""
+        whole, tokens = t.view(-1, BLOCK, WIDTH), blocks[..., None] * BLOCK + torch.arange(BLOCK)
+        if self.how == "gather":
+            where = blocks[..., None, None].expand(-1, -1, BLOCK, WIDTH)
+            return whole.expand(N, -1, -1, -1).gather(1, where).flatten(1, 2)
+        if self.how == "blocks":
+            return whole[blocks].flatten(1, 2)
+        if self.how == "tokens":
+            return t[tokens.flatten(1)]
+        if self.how == "embedding":
+            return nn.functional.embedding(tokens.flatten(1), t)
+        return t.index_select(0, tokens.flatten()).view(N, -1, WIDTH)
+
+
+def indexer(extra):
+    """Attention to the keys that a query scores highest; what else is picked becomes `N`, of which nothing is kept."""
+
+    def run(x):
+        scores = x[0] @ x[0].T
+        end = (torch.arange(N) + 1 + extra)[:, None]
+        best = scores.masked_fill(torch.arange(N) >= end, -torch.inf).topk(3, -1).indices
+        best = torch.where(best >= end, torch.full_like(best, N), best)
+        bias = x.new_full((N, N + 1), -torch.inf).scatter_(-1, best, 0.0)
+        return (scores + bias[:, :N]).softmax(-1) @ x
+
+    return run
+
+
+@pytest.mark.parametrize("how", ["gather", "blocks", "tokens", "embedding", "select"])
+def test_a_block_is_read_only_where_it_may_be_picked(how):
+    torch.manual_seed(0)
+    x = torch.randn(1, N, WIDTH)
+    assert ap.check_model(Selected(how), x).status.name == "PROVED"
+    leak = ap.check_model(Selected(how, early=1), x)
+    assert leak.status.name == "REFUTED"
+    assert leak.witness.position == leak.witness.query + 1
+
+
+def test_a_finite_mask_is_a_condition():
+    torch.manual_seed(0)
+    x = torch.randn(1, N, WIDTH)
+    verdict = ap.check_model(Selected("blocks", low=-1e9), x)
+    assert verdict.status.name == "PROVED_IF"
+    (condition,) = verdict.conditions
+    assert "every visible score exceeds every masked score of its row (float32)" in condition.text
+    assert ap.check_model(Selected("blocks", early=1, low=-1e9), x).status.name == "REFUTED"
+    weak = ap.check_model(Selected("gather", low=-1.0), x)  # a score may lie below it
+    assert weak.status.name in ("UNDECIDED", "REFUTED")
+
+
+def test_a_key_is_kept_only_where_it_may_be_picked():
+    torch.manual_seed(0)
+    x = torch.randn(1, N, WIDTH)
+    assert ap.check_model(indexer(0), x).status.name == "PROVED"
+    assert ap.check_model(indexer(1), x).status.name == "REFUTED"
+
+
+def test_the_smallest_are_those_of_minus_infinity():
+    """The lowest scores of a query are those that the mask hides: what is read there lies ahead."""
+
+    def picking(largest):
+        def run(x):
+            scores = (x[0] @ x[0].T).masked_fill(torch.ones(N, N, dtype=torch.bool).triu(1), -torch.inf)
+            return x[0][scores.topk(2, -1, largest=largest).indices].sum(1)[None]
+
+        return run
+
+    torch.manual_seed(0)
+    x = torch.randn(1, N, WIDTH)
+    for largest, ahead in ((True, 1), (False, N - 1)):  # query 0 sees one key, and picks two
+        run = picking(largest)
+        assert ap.check_model(run, x).status.name == "REFUTED"
+        latest = trace.run(run, (x,)).outputs[0].along(1)[1]
+        assert (latest > range(N)).tolist() == [t < ahead for t in range(N)]
+
+
+def test_slots_in_no_order_hold_any_of_them():
+    last = torch.tensor([[False, True, True], [False, False, False]]).numpy()
+    places, lowest = in_order(last, (2, 3), 1, 2, largest=True, ordered=True)
+    assert (places.lo.tolist(), places.hi.tolist()) == ([[0, 1], [0, 0]], [[0, 2], [2, 2]])
+    assert lowest.tolist() == [[False, True], [False, False]]
+    places, lowest = in_order(last, (2, 3), 1, 2, largest=True, ordered=False)
+    assert (places.lo.tolist(), places.hi.tolist()) == ([[0]], [[2]])  # the same in both rows
+    assert not lowest.any()
+
+
+def program(seed):
+    """A function of (6, 4): a row put in order, whole numbers made of the places, reads and writes at them."""
+
+    def run(x):
+        rng, g = random.Random(seed), torch.Generator().manual_seed(seed)
+        m = rng.randint(1, 6)
+        scores = (x @ normal(4, m, seed=seed)) if rng.random() < 0.5 else x[:, :1] * x[:m, 0][None]
+        mask = torch.rand(6, m, generator=g) < rng.choice([0.3, 0.7])
+        scores, made = scores.masked_fill(mask, rng.choice([-torch.inf, -torch.inf, -1e9])), []
+        axis = rng.randrange(2)
+        size, largest = scores.shape[axis], rng.random() < 0.7
+        how = rng.randrange(4)
+        if how == 0:
+            values, places = scores.topk(rng.randint(1, size), axis, largest, sorted=rng.random() < 0.7)
+        elif how == 1:
+            values, places = scores.sort(axis, descending=largest)
+        elif how == 2:
+            values, places = (scores.max if largest else scores.min)(axis, keepdim=True)
+        else:
+            places = (scores.argmax if largest else scores.argmin)(axis, keepdim=rng.random() < 0.5)
+            values, places = x[0], places if places.dim() == 2 else places.unsqueeze(axis)
+        made += [values, places]
+        edge = torch.randint(0, size, places.shape, generator=g)
+        compare = rng.choice([torch.lt, torch.le, torch.gt, torch.ge, torch.eq, torch.ne])
+        hit = compare(places, edge if rng.random() < 0.5 else rng.randrange(size))
+        made += [hit, torch.where(hit, places, edge), places.masked_fill(hit, -1)]
+        index = rng.choice(
+            [
+                lambda: places, lambda: torch.where(hit, places, edge), lambda: places.clamp(max=max(0, size - 2)),
+                lambda: torch.minimum(places, edge), lambda: (places * 2 + 1) // 3, lambda: places.flip(1 - axis),
+                lambda: places.masked_fill(hit, size - 1), lambda: places.roll(1, axis),
+                lambda: places.int().long() // 2,
+            ]
+        )()  # fmt: skip
+        table = normal(size, 4, seed=seed + 1) * x[:size] if size <= 6 else x
+        made += [index, table[index], table.index_select(0, index.flatten()), nn.functional.embedding(index, table)]
+        source = x if axis == 0 else x[:, :size] if size <= 4 else torch.cat([x, x], 1)[:, :size]
+        if axis == 0:
+            made += [source.gather(0, index[:, :1].expand(-1, 4)), source[index, torch.arange(index.shape[1]) % 4]]
+        else:
+            made += [source.gather(1, index), source[torch.arange(6)[:, None], index]]
+        zero = torch.zeros(6, m, dtype=x.dtype)
+        made += [zero.scatter(axis, index, 1.0), scores.scatter(axis, index, 0.5)]
+        if values.dim() == 2:
+            made.append(zero.scatter_add(axis, index, values.expand_as(index).nan_to_num()))
+        return made
+
+    return run
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_random_selections_read_no_more_than_is_claimed(first):
+    x = normal(6, 4)
+    for seed in range(first, first + 10):
+        run = trace.run(program(seed), (x,), sequence_axis=0)
+        assert run.complete, (seed, run.reads)
+        wrong = contradiction(program(seed), x, run, 0, torch.Generator().manual_seed(seed), draws=4)
+        assert wrong is None, (seed, wrong)
