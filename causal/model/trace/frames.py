@@ -46,7 +46,8 @@ class Note:
 
     `rows`: its rows stand in a frame. `inverse`: it says for each item of a frame in which slot that stands, in
     row-major order. `counts`: how often each number occurs in a key. `span`: its numbers are whole, and lie between
-    these two. `key`: it holds the numbers of this key, in whatever order.
+    these two. `key`: it holds the numbers of this key, in whatever order; `same`: the numbers of this name, in
+    row-major order. `equals`: it says where the numbers of a name, in this shape, are this one.
     """
 
     rows: Rows | None = None
@@ -54,11 +55,14 @@ class Note:
     counts: Counts | None = None
     span: tuple[int, int] | None = None
     key: object = None
+    same: object = None
+    equals: tuple[object, tuple[int, ...], int] | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        return all(part is None for part in (self.rows, self.inverse, self.counts, self.span, self.key))
+        parts = (self.rows, self.inverse, self.counts, self.span, self.key, self.same, self.equals)
+        return all(part is None for part in parts)
 
 
 NOTHING = Note()

@@ -125,6 +125,18 @@ def pointwise(about: About) -> Note:
     return Note(rows=None if rows is None else replace(rows, numbers=numbers), span=span)
 
 
+@step("eq")
+def equal(about: About) -> Note:
+    """Where whole numbers are a given one."""
+    found, x, number = pointwise(about), _first(about), about.call["other"]
+    note = about.note(x)
+    if not isinstance(number, int) or note.span is None:
+        return found
+    note = replace(note, same=note.same or object())
+    about.frames.note(about.call, x.value, note)
+    return replace(found, equals=(note.same, tuple(x.shape), number))
+
+
 def _numbers(about: About) -> Any:
     """The items' numbers, where they follow from those of the operands and from constants."""
     call, given = about.call, []
@@ -159,9 +171,19 @@ def _kept_span(about: About) -> Note:
         spans.append(
             (value, value) if isinstance(value, int) else about.span(value) if hasattr(value, "memory") else None
         )
+    if call.name == "aten.masked_fill" and spans[0] is not None:
+        spans[0] = _without(spans[0], about.note(call["self"]), tuple(call["self"].shape), about.note(call["mask"]))
     if any(s is None for s in spans):
         return NOTHING
     return Note(span=(min(s[0] for s in spans if s), max(s[1] for s in spans if s)))
+
+
+def _without(span: tuple[int, int], note: Note, shape: tuple[int, ...], mask: Note) -> tuple[int, int]:
+    """Between which numbers those lie that a mask leaves, where it hides all that are the least or the largest."""
+    if note.same is None or mask.equals is None or mask.equals[:2] != (note.same, shape):
+        return span
+    least, most, hidden = *span, mask.equals[2]
+    return (least + (hidden == least), most - (hidden == most)) if least < most else span
 
 
 CHOOSING = {"aten.where": ("self", "other"), "aten.masked_fill": ("self", "value")}
@@ -227,7 +249,14 @@ def moved(about: About) -> Found:
     return [replace(span, rows=replace(rows, axis=after))] * len(about.outputs)
 
 
-@step("sum mean amax amin max min prod any all logsumexp var std linalg_vector_norm norm")
+@step("max min")
+def extreme(about: About) -> Note | Found:
+    """The largest of each row, and its place: a whole number."""
+    found = reduction(about)
+    return [found, found_at(about)] if len(about.outputs) == 2 else found
+
+
+@step("sum mean amax amin prod any all logsumexp var std linalg_vector_norm norm")
 def reduction(about: About) -> Note:
     """Over other axes than that of the rows."""
     call, x = about.call, _first(about)
@@ -280,10 +309,15 @@ def product(about: About) -> Note:
 
 @step("cat")
 def joined(about: About) -> Note:
-    """Joined along another axis than that of the rows."""
-    operands = about.call.operands()
+    """Joined along another axis than that of the rows; whole numbers lie between the least and the largest of all."""
+    operands, dtype = about.call.operands(), about.outputs[0].dtype
+    spans = [about.span(o) if o.value.dtype == dtype else None for o in operands]
+    all_known = [s for s in spans if s is not None]
+    found = NOTHING
+    if len(all_known) == len(operands):
+        found = Note(span=(min(s[0] for s in all_known), max(s[1] for s in all_known)))
     axis = int(about.call["dim"]) % len(about.shape)
     standing = next((r.axis for o in operands if (r := about.rows(o)) is not None), axis)
     if standing == axis or any(len(o.shape) != len(about.shape) for o in operands):
-        return NOTHING
-    return about.together(dict.fromkeys(range(len(operands)), standing), standing)
+        return found
+    return replace(about.together(dict.fromkeys(range(len(operands)), standing), standing), span=found.span)

@@ -276,6 +276,70 @@ def test_several_rows_written_to_one_place_are_never_proved():
     assert checked(last_written).status is ap.Status.UNDECIDED
 
 
+# -- which experts there are -------------------------------------------------------------------------------------------
+
+
+def one_after_the_other(logits):
+    """The best expert, then the best of the others, as Phimoe's router finds them."""
+    best, first = logits.max(-1, keepdim=True)
+    second_best, second = logits.scatter(-1, first, -torch.inf).max(-1, keepdim=True)
+    return torch.cat((best, second_best), -1), torch.cat((first, second), -1)
+
+
+def with_one_more(logits):
+    """The best of all experts and one more, which stands for none."""
+    return torch.cat((logits, logits[:, 1:2] - 1), -1).topk(EACH, -1)
+
+
+def skipping(logits):
+    """What chose none goes to the first with no weight, as in Zaya."""
+    score, chosen = with_one_more(logits)
+    none = chosen == EXPERTS
+    return score.masked_fill(none, 0.0), chosen.masked_fill(none, 0)
+
+
+@pytest.mark.parametrize("choose", [one_after_the_other, skipping])
+def test_experts_are_known_to_be_there_however_they_were_chosen(choose):
+    assert checked(written_inverse, choose).status is ap.Status.PROVED
+
+
+def joined_with_one_beyond(logits):
+    score, chosen = logits.topk(1, -1)
+    return torch.cat((score, score), -1), torch.cat((chosen, chosen + 1), -1)
+
+
+def another_hidden(logits):
+    score, chosen = with_one_more(logits)
+    return score, chosen.masked_fill(chosen == EXPERTS - 1, 0)
+
+
+def hidden_elsewhere(logits):
+    score, chosen = with_one_more(logits)
+    return score, chosen.masked_fill(chosen.flip(0) == EXPERTS, 0)
+
+
+def hidden_in_another_shape(logits):
+    score, chosen = with_one_more(logits)
+    row = chosen.reshape(1, -1)
+    return score, row.masked_fill((row == EXPERTS).view(-1, 1)[:1], 0).view(-1, EACH)
+
+
+def written_since(logits):
+    score, chosen = with_one_more(logits)
+    none = chosen == EXPERTS
+    chosen[1:] = chosen[:-1].clone()
+    return score, chosen.masked_fill(none, 0)
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [with_one_more, joined_with_one_beyond, another_hidden, hidden_elsewhere, hidden_in_another_shape, written_since],
+)
+def test_experts_that_may_not_be_there_are_never_proved(choose):
+    """Rows beyond the last group are whatever lay in memory: so nothing is run."""
+    assert checked(written_inverse, choose, replay="never").status is ap.Status.UNDECIDED
+
+
 def below_zero(x, score, key, up, down):
     _, order, ends = sorted_by(key.masked_fill(key == 1, -1))
     return by_token(through(x[order // EACH], up, down, ends)[inverted(order)])
