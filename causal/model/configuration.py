@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 OFFLINE = {"HF_HUB_OFFLINE": "1", "USE_HUB_KERNELS": "0"}
 """What keeps `transformers` from fetching files and kernels, where it is said before it is imported."""
 
-EXPERTS = "experts_implementation"
-"""How experts are applied, where a model has some: unless the entry says otherwise, token by token ("batched_mm").
-
-Else tokens are sorted by their experts first, which is proved as well but for two classes (Phimoe, Zaya). What is
-computed is the same.
-"""
-
 UNUSED = {
     "auto_map": ("names code elsewhere, which is never run", "remove it to check the class named"),
     "quantization_config": ("describes how weights are stored", "remove it to check the model without it"),
@@ -50,9 +43,8 @@ def from_configuration(model_class: Any, configuration: str | os.PathLike[str]) 
 
     `model_class` is a class of `transformers` that takes tokens, such as `LlamaForCausalLM` or `AutoModelForCausalLM`;
     `configuration` the path of a JSON file (`config.json`), or a type that transformers knows, such as "llama", with
-    its default numbers. The model keeps no cache of earlier keys, and applies experts token by token (`EXPERTS`).
-    `make_input(n)` gives whole numbers of shape (1, n) below the vocabulary. Needs no network and runs no code but that
-    of the class.
+    its default numbers. The model keeps no cache of earlier keys. `make_input(n)` gives whole numbers of shape (1, n)
+    below the vocabulary. Needs no network and runs no code but that of the class.
 
     Raises ModelError with one sentence.
     """
@@ -142,7 +134,6 @@ def _suited(model_class: Any, data: dict[str, Any], configuration: Any) -> Any:
     """The configuration object that the class takes, from these entries or from those of the part that is its own."""
     from transformers import CONFIG_MAPPING, PretrainedConfig
 
-    data = data | {EXPERTS: data.get(EXPERTS) or "batched_mm"}
     kind, own = str(data.get("model_type") or ""), getattr(model_class, "config_class", None)
     name = getattr(model_class, "__name__", str(model_class))
     if own is None and hasattr(model_class, "from_config"):
@@ -164,7 +155,7 @@ def _suited(model_class: Any, data: dict[str, Any], configuration: Any) -> Any:
                 f"describes a {kind!r}, and {name} takes a {wanted!r}",
                 "pass the class that its architectures name, or AutoModelForCausalLM",
             )
-        data = parts[0] | {EXPERTS: data[EXPERTS]}
+        data = parts[0]
     return own.from_dict(data)
 
 

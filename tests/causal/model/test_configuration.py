@@ -138,13 +138,6 @@ def test_a_class_or_type_that_does_not_fit_is_refused_in_one_sentence(model_clas
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("said", "used"), [({}, "batched_mm"), ({"experts_implementation": "eager"}, "eager")])
-def test_experts_are_applied_token_by_token_unless_the_file_says_otherwise(written, said, used):
-    entries = TINY | {"model_type": "mixtral", "num_local_experts": 2} | said
-    model = from_configuration(transformers.MixtralForCausalLM, written(entries)).model
-    assert model.get_experts_implementation()[""] == used
-
-
 MIXED = {"model_type": "mixtral", "num_local_experts": 2}
 LATENT = {"model_type": "deepseek_v3", "n_routed_experts": 4, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 2}
 LATENT |= {"moe_intermediate_size": 8, "q_lora_rank": 8, "kv_lora_rank": 8, "first_k_dense_replace": 1}
@@ -175,10 +168,11 @@ def checked(model_class, path, n=12):
         (LlamaForCausalLM, LLAMA),
         (LlamaForCausalLM, LLAMA | {"dtype": "bfloat16"}),
         (transformers.MixtralForCausalLM, TINY | MIXED),
-        (transformers.MixtralForCausalLM, TINY | MIXED | {"experts_implementation": "grouped_mm"}),
+        (transformers.MixtralForCausalLM, TINY | MIXED | {"experts_implementation": "batched_mm"}),
+        (transformers.PhimoeForCausalLM, TINY | MIXED | {"model_type": "phimoe"}),  # whose router finds two in turn
         (transformers.DeepseekV3ForCausalLM, TINY | LATENT),  # whose values are narrower than its queries
     ],
-    ids=["llama", "half precision", "experts", "sorted experts", "latent attention"],
+    ids=["llama", "half precision", "sorted experts", "experts token by token", "two routes", "latent attention"],
 )
 def test_what_a_configuration_describes_is_proved_and_nothing_is_run(written, model_class, entries):
     verdict = checked(model_class, written(entries))

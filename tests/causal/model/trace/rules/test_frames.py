@@ -304,8 +304,8 @@ def test_experts_are_known_to_be_there_however_they_were_chosen(choose):
 
 
 def joined_with_one_beyond(logits):
-    score, chosen = logits.topk(1, -1)
-    return torch.cat((score, score), -1), torch.cat((chosen, chosen + 1), -1)
+    (score, chosen), (another, beyond) = logits.topk(1, -1), with_one_more(logits)
+    return torch.cat((score, another[:, :1]), -1), torch.cat((chosen, beyond[:, :1]), -1)
 
 
 def another_hidden(logits):
@@ -314,14 +314,16 @@ def another_hidden(logits):
 
 
 def hidden_elsewhere(logits):
-    score, chosen = with_one_more(logits)
-    return score, chosen.masked_fill(chosen.flip(0) == EXPERTS, 0)
+    (score, chosen), other = with_one_more(logits), with_one_more(-logits)[1]
+    score = score.masked_fill(chosen == EXPERTS, 0)
+    return score, chosen.masked_fill(other == EXPERTS, 0)
 
 
 def hidden_in_another_shape(logits):
     score, chosen = with_one_more(logits)
-    row = chosen.reshape(1, -1)
-    return score, row.masked_fill((row == EXPERTS).view(-1, 1)[:1], 0).view(-1, EACH)
+    score = score.masked_fill(chosen == EXPERTS, 0)
+    none = chosen.view(1, PAIRS) == EXPERTS
+    return score, chosen.view(PAIRS, 1).masked_fill(none, 0)[:, 0].view(-1, EACH)
 
 
 def written_since(logits):
