@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -219,18 +219,27 @@ def program(seed: int) -> tuple[str, Step]:
     return " → ".join(k.__name__ for k in kinds), run
 
 
-def reads(run: Step, n: int, seed: int = 0, tries: int = 2) -> np.ndarray:
-    """For each row of the output the latest row of the input that changes it, −1 for none; by changing each in turn."""
+def reads(run: Step, lengths: Sequence[int], seed: int = 0) -> dict[int, np.ndarray]:
+    """For each row of the output the latest row of the input that changes it, −1 for none; by changing each in turn.
+
+    At several lengths at once, since compiling is what takes the time.
+    """
     rng = np.random.default_rng(seed)
-    several = jax.jit(jax.vmap(run))
-    found = np.full(n, -1)
-    for trial in range(tries):
-        x = np.repeat(rng.normal(size=(1, n, WIDTH)).astype(np.float32) * (1.0, 0.1)[trial % 2], n + 1, 0)
-        for j in range(n):
-            x[j, j] = rng.normal(size=WIDTH) * (1.0, 3.0)[trial % 2]
-        after = np.asarray(several(x))
-        before = after[n]  # as it is
-        for j in range(n):
-            same = (before == after[j]) | (np.isnan(before) & np.isnan(after[j]))
-            found = np.where(~same.all(axis=1), np.maximum(found, j), found)
+    several = jax.jit(lambda xs: [jax.vmap(run)(x) for x in xs])
+    found = {n: np.full(n, -1) for n in lengths}
+    for scale, other in ((1.0, 1.0), (0.1, 3.0)):
+        for n, after in zip(lengths, several([_changed(rng, n, scale, other) for n in lengths]), strict=True):
+            after = np.asarray(after)
+            before = after[n]  # as it is
+            for j in range(n):
+                same = (before == after[j]) | (np.isnan(before) & np.isnan(after[j]))
+                found[n] = np.where(~same.all(axis=1), np.maximum(found[n], j), found[n])
     return found
+
+
+def _changed(rng: np.random.Generator, n: int, scale: float, other: float) -> np.ndarray:
+    """A sequence with each of its rows changed in turn, and as it is."""
+    x = np.repeat(rng.normal(size=(1, n, WIDTH)).astype(np.float32) * scale, n + 1, 0)
+    for j in range(n):
+        x[j, j] = rng.normal(size=WIDTH) * other
+    return x

@@ -33,7 +33,7 @@ def wrong_lengths(run):
     """The lengths at which a bound is below what the program reads."""
     proof = fuzz.proof_of(run, Lengths())
     assert proof is not None
-    return [n for n in (1, 2, 3, 5, 8, 9) if (proof.latest(n) < reads(run, n)).any()]
+    return [n for n, truth in reads(run, (1, 2, 3, 5, 8, 9)).items() if (proof.latest(n) < truth).any()]
 
 
 def attention(rule, low):
