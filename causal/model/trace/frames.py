@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 
 from .domain import ZERO, Shadow
+from .picks import bounds_of
 from .pytree import tensors_of
 from .registry import names
 from .shadows import geometry_of
@@ -165,7 +166,8 @@ class About:
         if note.rows is not None and note.rows.numbers is not None:
             return int(note.rows.numbers.min()), int(note.rows.numbers.max())
         if operand.value.is_floating_point() or operand.value.is_complex() or not operand.shadow.is_fixed:
-            return note.span
+            within = bounds_of(operand)
+            return note.span if within is None else (int(within.lo.min()), int(within.hi.max()))
         numbers = self.call.shadows.numbers(operand.value)
         if numbers is None or not numbers.numel():
             return None

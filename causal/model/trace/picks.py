@@ -37,19 +37,20 @@ WHOLE = (torch.int64, torch.int32)
 UNKNOWN = "a constant among data"
 
 
+def bounds_of(operand: TorchOperand) -> Bounds | None:
+    """What is kept of an operand."""
+    memory = operand.memory
+    if memory is None or memory.exposed or not memory.picks or operand.value.is_neg():
+        return None
+    found = memory.picks.get(geometry_of(operand.value))
+    return found if isinstance(found, Shadow) else None
+
+
 class Picks:
     """The bounds of one run."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-
-    def of(self, operand: TorchOperand) -> Bounds | None:
-        """Those of an operand that are kept."""
-        memory = operand.memory
-        if memory is None or memory.exposed or not memory.picks or operand.value.is_neg():
-            return None
-        found = memory.picks.get(geometry_of(operand.value))
-        return found if isinstance(found, Shadow) else None
 
     def follow(self, call: TorchCall, outputs: Sequence[torch.Tensor], shadows: list[Shadow]) -> list[Shadow]:
         """The shadows of the results, sharper where an index is bounded; its own bounds are left in `call.picks`."""
@@ -81,7 +82,7 @@ class Picks:
         x, name = call.operands()[0], call.name.removeprefix("aten.")
         axes = len(x.shape)
         dim = call["dim"] if call.has("dim") else None
-        if dim is None or not axes or not shadows or x.shape[int(dim) % axes] == 0 or not self._is_known(x):
+        if dim is None or not axes or not shadows or x.shape[int(dim) % axes] == 0:
             return shadows
         axis = int(dim) % axes
         if name == "sort":
@@ -110,13 +111,15 @@ class Picks:
         """Which elements come after all others in a row, and their kind where they are constants all alike: those that
         are −∞, or that a large finite mask lowered.
         """
+        if not self._is_known(x):
+            return np.zeros((1,) * len(x.shape), bool), VARIES
         k = np.asarray(x.known().kind)
-        last, masked = k == NEGINF, (k == MASKED) | (k == BIG)
-        if not masked.any() or not call.finite_masks or call.name not in ("aten.sort", "aten.topk"):
+        last, masked = k == NEGINF, k == BIG
+        if not masked.any() or (k == MASKED).any() or call.name not in ("aten.sort", "aten.topk"):
             return last, NEGINF
-        if not call.masked_under(x, masked | last, axis):
+        if not call.finite_masks or not call.masked_under(x, masked | last, axis):
             return last, VARIES  # what is −∞ comes last of all, but nothing is said of the values
-        return last | masked, BIG if bool((k[masked] == BIG).all()) and not last.any() else VARIES
+        return last | masked, VARIES if last.any() else BIG
 
     # -- what becomes of them ---------------------------------------------------------------------------------------
 
@@ -164,7 +167,7 @@ class Picks:
 
     def _of_tensor(self, call: TorchCall, operand: TorchOperand) -> Bounds | None:
         """What is kept of an operand, or its numbers where it is constant."""
-        found = self.of(operand)
+        found = bounds_of(operand)
         if found is not None or operand.value.dtype not in (*WHOLE, torch.bool) or not operand.shadow.is_fixed:
             return found
         numbers = call.shadows.numbers(operand.value)
@@ -186,7 +189,9 @@ class Picks:
         table, *ends = picks.windows(x.shadow, axis, within)
         fixed = uniform(index.shape, FIXED)
         parts = [as_list(rule(Instead(call, {x: table, index: fixed}, {index: places})))[0] for places in ends]
-        return picks.joined(as_list(rule(Instead(call, {x: picks.nothing(x.shape)})))[0], *parts)
+        return picks.both_hold(
+            shadow, picks.joined(as_list(rule(Instead(call, {x: picks.nothing(x.shape)})))[0], *parts)
+        )
 
     def _index(self, call: TorchCall, x: TorchOperand) -> tuple[TorchOperand, int, Bounds] | None:
         """The one index that is open, the axis that it goes along, and bounds that lie within that."""
@@ -198,7 +203,7 @@ class Picks:
             axis, index = open_[0]
         else:
             index, axis = given, int(call["dim"]) % max(1, len(x.shape)) if call.has("dim") else 0
-        within = self.of(index)
+        within = bounds_of(index)
         if within is None or not x.shape or index.shadow.is_fixed or not index.shape:
             return None
         if int(within.lo.min()) < 0 or int(within.hi.max()) >= x.shape[axis]:
@@ -208,7 +213,7 @@ class Picks:
     def _written(self, call: TorchCall, shadow: Shadow) -> Shadow:
         """What a write at a bounded index cannot hit is as it was."""
         x, index = call["self"], call["index"]
-        within = self.of(index)
+        within = bounds_of(index)
         if within is None or len(within.shape) != len(x.shape) or not x.shape:
             return shadow
         axis = int(call["dim"]) % len(x.shape)

@@ -150,6 +150,14 @@ def joined(*shadows: Shadow) -> Shadow:
     return assemble(shape, lo, hi, np.zeros((1,) * len(shape), np.uint8))
 
 
+def both_hold(x: Shadow, y: Shadow) -> Shadow:
+    """What two shadows of one tensor say together; the first says of what kind it is."""
+    axes = len(x.shape)
+    lo, hi = np.maximum(align(x.lo, axes), align(y.lo, axes)), np.minimum(align(x.hi, axes), align(y.hi, axes))
+    none = lo > hi
+    return assemble(x.shape, np.where(none, RANK(NONE_LO), lo), np.where(none, RANK(NONE_HI), hi), x.kind)
+
+
 def touched(index: Bounds, axis: int, shape: tuple[int, ...]) -> Array:
     """Which places of a tensor a write at the index along `axis` may hit; the index has as many axes."""
     place = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])

@@ -384,3 +384,15 @@ def test_an_index_that_lies_within_its_axis_cannot_fail():
 def kind():
     """A manager that nobody can find by its name."""
     return contextlib.nullcontext()
+
+
+def test_experts_by_the_largest_of_each_round_are_followed_as_well():
+    """Phimoe's way: the place of a maximum, twice, joined by cat."""
+
+    def rounds(logits):
+        best, first = logits.max(-1, keepdim=True)
+        others = torch.scatter(logits, -1, first, -torch.inf)
+        weight, second = others.max(-1, keepdim=True)
+        return torch.cat([best, weight], -1).softmax(-1), torch.cat([first, second], -1)
+
+    assert checked(written_inverse, rounds).status.name == "PROVED"
