@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import torch
 from torch.utils import _pytree as pytree
 
-from .. import integers
+from .. import equation, integers
 from ..equation import Equation, Unfollowed
 from ..formats import is_signed
 from ..integers import solver
@@ -18,7 +18,7 @@ from ..shadow import LengthShadow, constant, is_size, moved, total
 
 if TYPE_CHECKING:
     from ..shadow import Size
-    from .walk import AtenRun
+    from .sizes import AtenSizes
 
 Lowering = Callable[["Call"], Any]  # gives an array for each result (a single one as it is)
 LOWERINGS: dict[str, Lowering] = {}
@@ -49,10 +49,31 @@ class Tensor:
         return self.shadow.shape
 
 
+class Run(equation.Run, Protocol):
+    """The run that an operation is part of (see `walk.AtenRun`)."""
+
+    @property
+    def dims(self) -> AtenSizes:
+        """The sizes that are symbols."""
+        ...
+
+    def uniform(self, number: Any, shape: tuple[Size, ...], dtype: Any) -> LengthShadow:
+        """One number everywhere."""
+        ...
+
+    def follow(self, e: Equation) -> list[LengthShadow]:
+        """The results of an operation that has a rule."""
+        ...
+
+    def drawn(self) -> None:
+        """Random numbers were drawn."""
+        ...
+
+
 class Call:
     """One operation with its arguments by the names of the schema: arrays, sizes as numbers or terms, and numbers."""
 
-    def __init__(self, run: AtenRun, name: str, arguments: dict[str, Any], results: Sequence[Any]) -> None:
+    def __init__(self, run: Run, name: str, arguments: dict[str, Any], results: Sequence[Any]) -> None:
         self.run, self.name, self._arguments = run, name, arguments
         self._results = list(results)  # as PyTorch's shape functions give them
 
