@@ -151,10 +151,11 @@ def subject_of(
     positional, keywords, vary = parted(inputs, vary)
     subject = Subject(model, positional, keywords, vary)
     if not isinstance(subject.input, torch.Tensor):
+        is_array = type(subject.input).__module__ == "numpy"
         raise ModelError(
             f"input {vary}",
             f"is {type(subject.input).__name__}; the varied input must be a tensor",
-            "choose it with vary",
+            "pass torch.from_numpy(…), or jnp.asarray(…) to a model of JAX" if is_array else "choose it with vary",
             mentions=("vary",),
         )
     lacks = lacking(subject.input)

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from .. import keras
 
 LIBRARIES = ("flax.nnx", "flax.linen", "equinox")
@@ -13,6 +15,8 @@ LIBRARIES = ("flax.nnx", "flax.linen", "equinox")
 
 def is_jax(model: Any, inputs: Any = ()) -> bool:
     """Whether a model is written for JAX: a module of a library of it, a jitted function, or one given arrays of JAX.
+
+    Where JAX is in use, a function that is given arrays of NumPy and no tensor is one, too.
 
     >>> is_jax(len), is_jax(len, ([1.0],))
     (False, False)
@@ -28,7 +32,12 @@ def is_jax(model: Any, inputs: Any = ()) -> bool:
         return True
     if isinstance(model, type(jax.jit(len))):
         return True
-    return any(isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)) for leaf in _leaves(inputs, 0))
+    leaves = list(_leaves(inputs, 0))
+    if any(isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)) for leaf in leaves):
+        return True
+    tensor = getattr(sys.modules.get("torch"), "Tensor", ())
+    arrays = any(isinstance(leaf, np.ndarray) for leaf in leaves) and not any(isinstance(leaf, tensor) for leaf in leaves)
+    return arrays and may_be_jax(model)
 
 
 def may_be_jax(model: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import attnproof as ap
+import numpy as np
 import pytest
 from needs import need
 
@@ -144,6 +145,10 @@ BAD = {
     "varied input is no tensor": (
         lambda: ap.check_model(nn.Linear(4, 4), [1.0, 2.0]),
         "input 0 is list; the varied input must be a tensor",
+    ),
+    "varied input is an array": (
+        lambda: ap.check_model(nn.Linear(4, 4), np.ones((1, 6, 4))),
+        r"input 0 is ndarray; the varied input must be a tensor; pass torch.from_numpy\(…\), or jnp.asarray\(…\) to",
     ),
     "no input": (lambda: ap.check_model(nn.Linear(4, 4)), "no input was given; pass the model's inputs"),
     "lengths of nothing": (lambda: ap.check_model(nn.Linear(4, 4), x(), lengths=()), "lengths is empty"),
