@@ -55,6 +55,14 @@ def concatenated(xs: Sequence[LengthShadow], axis: int, shape: Sequence[Size]) -
     return replace(result, shape=tuple(shape))
 
 
+def tiled(x: LengthShadow, times: Sequence[Size], shape: Sequence[Size]) -> LengthShadow:
+    """Repeated along axes; NotLinear where one whose size is a symbol is."""
+    places: list[Term] = []
+    for a, (size, count) in enumerate(zip(x.shape, times, strict=True)):
+        places.append(index(a) if is_size(count, 1) else index(a) % _block(size))
+    return moved(x, shape, places)
+
+
 def padded(x: LengthShadow, fill: LengthShadow, before: Sequence[Size], shape: Sequence[Size]) -> LengthShadow:
     """One number before and behind the elements; a negative width cuts."""
     places = [solver.simplify(index(a) - whole(b)) for a, b in enumerate(before)]

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from . import elementwise, integers, movement, reductions
+from . import elementwise, movement, reductions
 from .formats import REAL, exact, is_signed, is_truth, sort_of
-from .integers import FALSE, TRUE, index, inverse, solver, whole
-from .shadow import LengthShadow, constant, joined, may_be_low, settled
+from .integers import FALSE, index, inverse, solver, whole
+from .shadow import LengthShadow, constant, joined, settled
 from .wrapping import fits
 
 if TYPE_CHECKING:
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Equation"], Any]  # gives a shadow for each result (a single one as it is)
 RULES: dict[str, Rule] = {}
-MOST_TAPS = 256  # of a kernel, that are followed one by one
 
 
 def primitive(names: str) -> Callable[[Rule], Rule]:
@@ -273,6 +270,27 @@ def concatenated(e: Equation) -> LengthShadow:
     return movement.concatenated(e.operands, e.params["dimension"], e.shape)
 
 
+@primitive("stack")
+def stacked(e: Equation) -> LengthShadow:
+    """Side by side along a new axis."""
+    axis, shape = e.params["axis"], e.shape
+    others = [a for a in range(len(shape)) if a != axis]
+    pieces = [movement.broadcast(x, (*shape[:axis], 1, *shape[axis + 1 :]), others) for x in e.operands]
+    return movement.concatenated(pieces, axis, shape)
+
+
+@primitive("unstack")
+def unstacked(e: Equation) -> list[LengthShadow]:
+    """One array for every place of an axis."""
+    return [movement.along(e.operands[0], e.params["axis"], whole(k)) for k in range(len(e.shapes))]
+
+
+@primitive("tile")
+def tiled(e: Equation) -> LengthShadow:
+    """Repeated along axes; NotLinear where one whose size is a symbol is."""
+    return movement.tiled(e.operands[0], [e.size(r) for r in e.params["reps"]], e.shape)
+
+
 @primitive("pad")
 def padded(e: Equation) -> LengthShadow:
     """One number before and behind; between the elements is not followed."""
@@ -328,59 +346,6 @@ def product(e: Equation) -> LengthShadow:
     """Σ over contracted axes."""
     contracting, batch = e.params["dimension_numbers"]
     return reductions.contracted(e.statements, e.operands[0], e.operands[1], contracting, batch, e.last)
-
-
-@primitive("reduce_window_sum reduce_window_max reduce_window_min reduce_window reduce_window_xor")
-def windowed(e: Equation) -> LengthShadow:
-    """Any function of the elements under a window; of scores that a mask lowered nothing is said."""
-    x, p = e.operands[0], e.params
-    sizes, steps, holes = p["window_dimensions"], p["window_strides"], p["window_dilation"]
-    if len(e.shapes) > 1 or any(d != 1 for d in p["base_dilation"]):
-        return e.everything()
-    if not all(isinstance(s, int) for s in sizes) or np.prod(sizes) > MOST_TAPS:
-        return e.everything()
-    hi = integers.NONE
-    for tap in np.ndindex(*sizes):
-        lanes = zip(tap, steps, holes, p["padding"], strict=True)
-        at = [index(a) * int(s) + int(t) * int(h) - whole(e.size(w[0])) for a, (t, s, h, w) in enumerate(lanes)]
-        hi = integers.later(hi, _inside(x, at))
-    unseen = TRUE if may_be_low(x) else FALSE
-    return settled(LengthShadow(e.shape, hi, fixed=FALSE, unseen=unseen, signed=True))
-
-
-def _inside(x: LengthShadow, places: list[Any]) -> Any:
-    """The latest position at some places, none where they lie outside."""
-    inside = [solver.And(p >= 0, p < whole(d)) for p, d in zip(places, x.shape, strict=True)]
-    return integers.choice(integers.every(*inside), integers.put(x.hi, places), integers.NONE)
-
-
-@primitive("conv_general_dilated")
-def convolved(e: Equation) -> LengthShadow:
-    """Each place reads what lies under the taps of the kernel; of all channels."""
-    x, w = e.operands
-    p, numbers = e.params, e.params["dimension_numbers"]
-    if any(d != 1 for d in p["lhs_dilation"]) or p["batch_group_count"] != 1 or w.depends:
-        return e.everything()
-    lhs, rhs, out = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
-    wide = reductions.reduced(e.statements, x, [lhs[1]], e.last)  # without its channels
-    left = [a for a in range(len(x.shape)) if a != lhs[1]]
-    hi = integers.NONE
-    sizes = [e.operand_shapes[1][d] for d in rhs[2:]]
-    if not all(isinstance(s, int) for s in sizes) or np.prod(sizes) > MOST_TAPS:
-        return e.everything()
-    for tap in np.ndindex(*sizes):
-        places: dict[int, Any] = {lhs[0]: index(out[0])}
-        inside = [TRUE]
-        for k, t in enumerate(tap):
-            before = whole(e.size(p["padding"][k][0]))
-            place = index(out[2 + k]) * int(p["window_strides"][k]) + int(t) * int(p["rhs_dilation"][k]) - before
-            places[lhs[2 + k]] = place
-            inside.append(solver.And(place >= 0, place < whole(x.shape[lhs[2 + k]])))
-        at = integers.put(wide.hi, [places[a] for a in left])
-        hi = integers.later(hi, integers.choice(integers.every(*inside), at, integers.NONE))
-    fixed = TRUE if x.fixed.eq(TRUE) and w.fixed.eq(TRUE) else FALSE
-    unseen = TRUE if may_be_low(x) else FALSE
-    return settled(LengthShadow(e.shape, hi, fixed=fixed, unseen=unseen, signed=x.signed or w.signed))
 
 
 @primitive("random_bits random_seed random_wrap random_unwrap random_fold_in random_split threefry2x32")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..trace.ledger import Ledger
-from . import integers
+from . import integers, windows  # noqa: F401  (windows: its rules)
 from .elementwise import BIG
 from .equation import Unfollowed
 from .formats import REAL, exact, is_signed, is_truth, sort_of

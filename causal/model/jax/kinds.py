@@ -36,7 +36,9 @@ def is_jax(model: Any, inputs: Any = ()) -> bool:
     if any(isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)) for leaf in leaves):
         return True
     tensor = getattr(sys.modules.get("torch"), "Tensor", ())
-    arrays = any(isinstance(leaf, np.ndarray) for leaf in leaves) and not any(isinstance(leaf, tensor) for leaf in leaves)
+    arrays = any(isinstance(leaf, np.ndarray) for leaf in leaves) and not any(
+        isinstance(leaf, tensor) for leaf in leaves
+    )
     return arrays and may_be_jax(model)
 
 

@@ -130,12 +130,32 @@ def test_whatever_finds_the_largest_of_a_row_that_sees_nothing(largest):
     assert not fuzz.proof_of(run, Lengths()).closed
 
 
-PROGRAMS = {"starved": starved, "wrapped": wrapped, "windowed": windowed, "running": lambda x: jnp.cumsum(x[::-1], 0)}
+def stacked(x):
+    """Beside what comes before, taken apart again, and repeated along the width."""
+    before = jnp.pad(x, ((1, 0), (0, 0)))[: x.shape[0]]
+    both = jnp.stack([before, jnp.cumsum(x, 0)], 1)
+    first, second = jnp.unstack(both, axis=1)
+    return jnp.tile(first * second, (1, 2))[:, 2 : 2 + WIDTH]
+
+
+PROGRAMS = {
+    "starved": starved,
+    "wrapped": wrapped,
+    "windowed": windowed,
+    "running": lambda x: jnp.cumsum(x[::-1], 0),
+    "stacked": stacked,
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_bound_is_too_early(name):
     assert wrong_lengths(PROGRAMS[name]) == []
+
+
+def test_pieces_that_are_put_together_are_followed_exactly():
+    proof = fuzz.proof_of(stacked, Lengths())
+    assert not proof.unknown
+    assert np.array_equal(proof.latest(6), np.arange(6))
 
 
 def test_a_template_that_nobody_proves_is_seen(monkeypatch):
