@@ -90,7 +90,8 @@ def _least(question: Question, first: Attempt) -> Proof:
     if not best.closed:
         return Proof(best)
     if best.masks:
-        best = _closing(question, replace(best.policy, finite_masks=False)) or best
+        strict = replace(best.policy, finite_masks=False)
+        best = _closing(question, strict, better=bool(best.trace.with_values)) or best
     if not question.program.others_matter:
         return Proof(best)
     free = _closing(question, replace(best.policy, others="any"))
@@ -116,9 +117,9 @@ def _repeats(question: Question, first: Attempt) -> bool:
     )
 
 
-def _closing(question: Question, policy: Policy) -> Attempt | None:
-    """The attempt under a policy, where it closes."""
-    found = attempt(question, policy)
+def _closing(question: Question, policy: Policy, better: bool = True) -> Attempt | None:
+    """The attempt under a policy, where it closes; `better`: with values, where only they might do."""
+    found = attempt(question, policy, better=better)
     return found if isinstance(found, Attempt) and found.closed else None
 
 
@@ -136,11 +137,13 @@ def holds_later(question: Question, best: Attempt) -> bool:
     return later.closed and {m.text for m in later.masks} <= mask_texts and on_reads(later) == on_reads(best)
 
 
-def attempt(question: Question, policy: Policy, anew: bool = False, later: bool = False) -> Attempt | str:
+def attempt(
+    question: Question, policy: Policy, anew: bool = False, later: bool = False, better: bool = True
+) -> Attempt | str:
     """One abstract run (more for some relations), or a phrase that says why the model cannot be traced.
 
     The very first run of all serves for its policy, unless it is to be done `anew`, or `later`, after another call
-    whose state is not put back.
+    whose state is not put back. What does not close without values is tried with them, where it is to be `better`.
     """
     program, first = question.program, question.seen.first
     if isinstance(first, str):
@@ -158,7 +161,8 @@ def attempt(question: Question, policy: Policy, anew: bool = False, later: bool 
     try:
         why = ""
         trace, found = reach(ranked, spans, question.boundary)
-        why = _better_with(question, Attempt(policy, trace, found))
+        best = Attempt(policy, trace, found)
+        why = _better_with(question, best) if better or best.closed else ""
         if why:
             trace, found = reach(ranked, spans, question.boundary)
     except (KeyboardInterrupt, MemoryError):

@@ -164,6 +164,18 @@ def test_a_finite_mask_is_proved_under_a_condition_that_a_large_input_breaks():
     assert np.abs(broken.inputs[0]).max() > 10
 
 
+def test_whether_a_finite_mask_is_needed_costs_no_run_with_values(monkeypatch):
+    runs = []
+    monkeypatch.setattr("attnproof.causal.model.trace.frontend._with_values", lambda *a: runs.append(a))
+
+    def masked(x):
+        return (x @ x.mT).masked_fill(FUTURE, -1e9).softmax(-1) @ x
+
+    assert status(masked, x()) == "PROVED_IF"
+    assert status(lambda x: x.cumsum(1) + 0 * masked(x).detach()[:, :1], x()) == "PROVED"
+    assert not runs
+
+
 def test_a_proof_that_needs_the_other_input_says_so():
     def gated(x, gate):
         return x + gate * x.flip(1)
