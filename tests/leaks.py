@@ -36,7 +36,14 @@ def never_proved(model, width=2, finite=True):
         assert verdict.status.name == "UNDECIDED", verdict
 
 
-def complete(function):
-    """Whether nothing that a function of another file does beside a causal model's work is a read."""
+def complete(function, values=True):
+    """Whether nothing that a function of another file does beside a causal model's work is a read; without `values`, as
+    far as they are not asked for.
+    """
     x = torch.randn(1, 6, 3, generator=torch.Generator().manual_seed(0))
-    return trace.run(lambda x: (function(x), x.cumsum(1))[1], (x,), sequence_axis=1).complete
+    try:
+        return trace.run(lambda x: (function(x), x.cumsum(1))[1], (x,), sequence_axis=1, values=values).complete
+    except RuntimeError as error:  # pytest keeps an error that nobody hears, and so the tensors in its frames
+        if "where the check cannot put it back" not in str(error):
+            raise
+        return False

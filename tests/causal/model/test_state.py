@@ -226,6 +226,7 @@ FILLED = {
 @pytest.mark.parametrize("how", FILLED)
 def test_a_cache_that_a_first_call_fills_is_a_leak_each_time(how):
     model = FILLED[how]()
+    assert check_model(model, X, replay="never").status.name == "UNDECIDED"
     for modes in (("eval",), ("eval", "train")):  # the second check finds nothing of the first
         verdict = check_model(model, X, modes=modes)
         assert verdict.status.name == "REFUTED", verdict
@@ -245,14 +246,18 @@ def unreachable(x):
 HIDDEN = {}
 
 
-def test_what_cannot_be_put_back_is_named_and_nothing_is_proved():
-    verdict = check_model(unreachable, X)
+@pytest.mark.parametrize("replay", ["auto", "never"])
+def test_what_cannot_be_put_back_is_named_and_nothing_is_proved(replay):
+    HIDDEN.clear()
+    verdict = check_model(unreachable, X, replay=replay)
     assert verdict.status.name == "UNDECIDED"
     assert any("it keeps a tensor of shape (1, 1, 4), made from its input" in r for r in verdict.reasons), verdict
 
 
-def test_an_input_that_is_kept_as_it_is_counts_as_well():
-    verdict = check_model(lambda x: eval("HIDDEN").setdefault("x", x).flip(1) + x, X)
+@pytest.mark.parametrize("replay", ["auto", "never"])
+def test_an_input_that_is_kept_as_it_is_counts_as_well(replay):
+    HIDDEN.clear()
+    verdict = check_model(lambda x: eval("HIDDEN").setdefault("x", x).flip(1) + x, X, replay=replay)
     assert verdict.status.name == "UNDECIDED"
     assert any("it keeps a tensor of shape (1, 8, 4)" in r for r in verdict.reasons), verdict
 
@@ -274,8 +279,9 @@ class Generating:
         return x.cumsum(1) + self.steps.send(x)
 
 
-def test_data_in_the_frame_of_a_generator_is_told():
-    verdict = check_model(Generating(), X)
+@pytest.mark.parametrize("replay", ["auto", "never"])
+def test_data_in_the_frame_of_a_generator_is_told(replay):
+    verdict = check_model(Generating(), X, replay=replay)
     assert verdict.status.name == "UNDECIDED", verdict
     assert any("where the check cannot put it back" in r for r in verdict.reasons)
 

@@ -72,14 +72,16 @@ DOORS = {
 }
 
 
+@pytest.mark.parametrize("values", [True, False])
 @pytest.mark.parametrize("name", DOORS)
-def test_a_door_is_seen(name):
-    assert not complete(DOORS[name])
+def test_a_door_is_seen(name, values):
+    assert not complete(DOORS[name], values)
 
 
 @pytest.mark.skipif(not hasattr(torch.library, "get_kernel"), reason="needs a PyTorch that shows its kernels")
 def test_a_kernel_that_is_called_itself_is_seen():
-    assert not complete(lambda x: torch.library.get_kernel("aten::neg", "CPU").call_boxed(CPU, x))
+    for values in (True, False):
+        assert not complete(lambda x: torch.library.get_kernel("aten::neg", "CPU").call_boxed(CPU, x), values)
 
 
 def test_what_leaves_the_modes_on_is_no_door():
@@ -89,6 +91,7 @@ def test_what_leaves_the_modes_on_is_no_door():
         return torch.vmap(lambda v: v * 2)(x)
 
     assert complete(function)
+    assert complete(function, values=False)
     assert "_op_dk" not in vars(torch._ops.OpOverload)
 
 

@@ -286,10 +286,11 @@ UNHEARD = {
 }
 
 
+@pytest.mark.parametrize("values", [True, False])
 @pytest.mark.parametrize("name", UNHEARD)
 @pytest.mark.filterwarnings("ignore")
-def test_a_failure_that_nobody_hears_is_a_read(name):
-    assert not complete(UNHEARD[name])
+def test_a_failure_that_nobody_hears_is_a_read(name, values):
+    assert not complete(UNHEARD[name], values)
 
 
 HEARD = {
@@ -310,3 +311,4 @@ def within_autocast(x):
 @pytest.mark.parametrize("name", HEARD)
 def test_a_failure_that_ends_the_program_is_none(name):
     assert complete(HEARD[name])
+    assert complete(HEARD[name], values=False)
