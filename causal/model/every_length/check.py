@@ -98,7 +98,7 @@ def _front(asked: Asked, finding: Finding) -> Front:
         return JaxFront(program, asked.make_input, finding.question.mode)
     from .aten.front import AtenFront
 
-    return AtenFront(program, asked, finding.question.mode)
+    return AtenFront(program, asked.make_input, finding.question.mode)
 
 
 def _of_mode(front: Front, finding: Finding, sides: Sequence[Side]) -> Everywhere:

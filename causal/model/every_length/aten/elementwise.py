@@ -12,6 +12,7 @@ from ..integers import FALSE, TRUE, solver
 from ..primitives import known, primitive
 from ..shadow import constant, joined
 from ..templates import ranges
+from ..wrapping import fits
 from .lowering import Call, Lowering, Tensor, aten, common
 
 if TYPE_CHECKING:
@@ -275,9 +276,10 @@ def counted(op: Call) -> Tensor:
     start, step = op.get("start", 0), op.get("step", 1)
     if not is_signed(op.dtype) or not all(isinstance(v, int) or solver.is_expr(v) for v in (start, step)):
         return Tensor(constant(op.shape), op.dtype)
-    shadow = constant(op.shape, whole=solver.simplify(integers.index(0) * step + start))
-    zero = solver.simplify(shadow.whole == 0)
-    return Tensor(constant(op.shape, whole=shadow.whole, zero=zero), op.dtype)
+    number = solver.simplify(integers.index(0) * step + start)
+    if not fits(number, 8 * op.dtype.itemsize):
+        return Tensor(constant(op.shape), op.dtype)
+    return Tensor(constant(op.shape, whole=number, zero=solver.simplify(number == 0)), op.dtype)
 
 
 @aten("rand.default randn.default rand_like.default randn_like.default bernoulli.p bernoulli.default randint.low")

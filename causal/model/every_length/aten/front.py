@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from torch.utils import _pytree as pytree
 
 from ...arguments import parted
 from ...program import Program
+from ...raised import phrase
 from ...setting import ModelError, Setting
 from ..integers import NotLinear, Statements, solver, whole
 from ..lengths import MOST_BLOCK, Lengths
@@ -21,7 +22,6 @@ from .sizes import AtenSizes
 from .walk import AtenRun
 
 if TYPE_CHECKING:
-    from ...asked import Asked
     from ..boundaries import Side
     from ..integers import Term
     from ..shadow import LengthShadow
@@ -33,8 +33,8 @@ COMPARED = 3  # lengths at which a record is compared with the model
 class AtenFront:
     """A program in one mode, as it can be recorded for many lengths."""
 
-    def __init__(self, program: Program, asked: Asked, mode: str) -> None:
-        self._program, self._make, self._mode = program, asked.make_input, mode
+    def __init__(self, program: Program, make_input: Callable[[int], Any] | None, mode: str) -> None:
+        self._program, self._make, self._mode = program, make_input, mode
         self._records: dict[int, Record | NotLinear] = {}
         self._compared: set[int] = set()
         self._axes = self._growing()
@@ -89,6 +89,7 @@ class AtenFront:
                 lengths = start
                 break
         found = self._recorded(self._record(n), lengths)
+        found.check()
         self._compare(found.record, lengths, n)
         return proved(found, lengths, sides, finite_masks)
 
@@ -117,8 +118,11 @@ class AtenFront:
             :COMPARED
         ]:
             given = [v for v in flat(self._at(at))[0] if isinstance(v, torch.Tensor)]
-            with self._program.prepared(Setting(mode=self._mode)):
-                differs = record.differs(given)
+            try:
+                with self._program.prepared(Setting(mode=self._mode)):
+                    differs = record.differs(given)
+            except Exception as error:  # whatever the model raises
+                raise NotLinear(f"at n = {at}, where the record holds: {phrase(error)}") from error
             if differs:
                 raise NotLinear(f"what PyTorch recorded gives other outputs than the model at n = {at}")
             self._compared.add(at)
@@ -171,12 +175,16 @@ class _Recorded:
     @cached_property
     def holds(self) -> bool:
         """Whether all that it takes for granted holds at these lengths."""
-        variable = solver.Int(self.lengths.variable)
         try:
-            self._sizes(Statements(self.lengths.premises(variable)), variable)
+            self.check()
         except NotLinear:
             return False
         return True
+
+    def check(self) -> None:
+        """NotLinear where something that it takes for granted does not."""
+        variable = solver.Int(self.lengths.variable)
+        self._sizes(Statements(self.lengths.premises(variable)), variable)
 
     def _sizes(self, statements: Statements, variable: Term) -> AtenSizes:
         """The sizes; NotLinear where the record is not that of all these lengths."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Lowering = Callable[["Call"], Any]  # gives an array for each result (a single one as it is)
 LOWERINGS: dict[str, Lowering] = {}
+BEHIND = 2**62  # what PyTorch writes for a slice that goes on to the end is more
 
 
 def aten(names: str) -> Callable[[Lowering], Lowering]:
@@ -232,6 +233,8 @@ def place(op: Call, value: Any, size: Size) -> Any:
     """A place of an axis that may be counted from its end, moved inside (as slices do)."""
     if isinstance(value, int) and value >= 0 and isinstance(size, int):
         return min(value, size)
+    if isinstance(value, int) and value >= BEHIND:
+        return size
     start, end = integers.whole(value), integers.whole(size)
     counted = solver.If(start < 0, start + end, start)
     return op.run.dims.linear(solver.If(counted < 0, 0, solver.If(counted > end, end, counted)))

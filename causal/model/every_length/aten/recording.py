@@ -7,10 +7,11 @@ proved, not taken from its range alone.
 
 from __future__ import annotations
 
+import io
 import logging
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.export import Dim, export
 from torch.export.graph_signature import InputKind, OutputKind
+from torch.nn.modules import transformer
 from torch.utils import _pytree as pytree
 
 from ...outputs import tensors
@@ -48,8 +50,10 @@ class Whole(torch.nn.Module):
 
     def __init__(self, program: Program, structure: Any, leaves: Sequence[Any]) -> None:
         super().__init__()
-        self.reached = torch.nn.ModuleList(program.modules)  # so that what they hold are parameters
-        self._call, self._paths = program.subject.model, program.paths
+        model = program.subject.model
+        own = set(model.modules()) if isinstance(model, torch.nn.Module) else set()
+        self.reached = torch.nn.ModuleList(m for m in program.modules if m not in own)  # what they hold are parameters
+        self.model, self._paths = model, program.paths
         self._structure, self._leaves = structure, list(leaves)
 
     def forward(self, *given: Any) -> tuple[Any, ...]:
@@ -57,7 +61,7 @@ class Whole(torch.nn.Module):
         left = iter(given)
         leaves = [next(left) if isinstance(v, torch.Tensor) else v for v in self._leaves]
         positional, keywords = pytree.tree_unflatten(leaves, self._structure)
-        found = tensors(self._call(*positional, **keywords))
+        found = tensors(self.model(*positional, **keywords))
         return tuple(found[path] for path in self._paths)
 
 
@@ -140,7 +144,7 @@ def recorded(program: Program, mode: str, axes: Sequence[int | None]) -> Record:
     given = [v for v in leaves if isinstance(v, torch.Tensor)]
     dynamic = tuple(None if a is None else {a: Dim.DYNAMIC} for a in axes)
     whole = Whole(program, structure, leaves)
-    with program.prepared(Setting(mode=mode)), _quiet():
+    with program.prepared(Setting(mode=mode)), _quiet(), _recordable():
         try:
             made = export(whole, tuple(given), dynamic_shapes={"given": dynamic}, strict=False)
             environment = _environment(made)
@@ -193,11 +197,23 @@ def _environment(exported: Any) -> Any:
 
 
 @contextmanager
+def _recordable() -> Iterator[None]:
+    """While numbers of masks are not asked for: whether one is causal only chooses among kernels."""
+    held: Any = transformer
+    detected = held._detect_is_causal_mask
+    held._detect_is_causal_mask = lambda mask, is_causal=None, size=None: is_causal is True
+    try:
+        yield
+    finally:
+        held._detect_is_causal_mask = detected
+
+
+@contextmanager
 def _quiet() -> Iterator[None]:
     """What PyTorch says of a program that it cannot record is said by us, in one sentence."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     before = [(logger, logger.level) for logger in loggers]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)

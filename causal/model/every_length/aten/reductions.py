@@ -10,6 +10,7 @@ from ..formats import is_signed
 from ..integers import TRUE, index, solver
 from ..primitives import primitive
 from ..shadow import constant
+from ..wrapping import fits
 from .lowering import Call, Lowering, Tensor, aten
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def counting(e: Equation) -> LengthShadow:
     number = solver.IntVal(0) if x.zero.eq(TRUE) else x.whole
     if number is not None and solver.is_int_value(number) and is_signed(e.dtypes[0]):
         known = solver.simplify(number * (index(axis) + 1))
+        if not fits(known, 8 * e.dtypes[0].itemsize):
+            return constant(e.shape)
         return constant(e.shape, whole=known, zero=solver.simplify(known == 0))
     return reductions.running(e.statements, x, axis, False, e.last)
 

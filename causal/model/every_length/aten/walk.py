@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,7 +48,7 @@ class AtenPlaces:
         """The path of the innermost module."""
         stack = list((self._node.meta.get("nn_module_stack") or {}).values()) if self._node is not None else []
         path = str(stack[-1][0]) if stack else ""
-        return path.removeprefix("reached.0").removeprefix(".")
+        return re.sub(r"^(model|reached\.\d+)\.?|slice\([^)]*\)\.?", "", path)
 
     def line(self) -> str:
         """The innermost frame that is neither PyTorch's nor ours, as "file.py:12"."""

@@ -9,47 +9,30 @@ need("z3")
 need("cvc5")
 
 import attnproof as ap
+import pytest
 import torch
-from torch.nn import functional as F
-
-D = 8
-W = [torch.randn(D, D, generator=torch.Generator().manual_seed(k)) * 0.3 for k in range(6)]
-
-
-def x(n=12):
-    return torch.randn(1, n, D, generator=torch.Generator().manual_seed(7))
+from attnproof.causal.model.setting import ModelError
+from length_models_torch import MODELS, D, given, masked
+from torch import nn
 
 
-def decoder(leak, low=-torch.inf):
-    """Two layers of attention and a hidden one."""
-
-    def model(x):
-        t = torch.arange(x.shape[1])
-        for _ in range(2):
-            y = F.layer_norm(x, (D,))
-            s = (y @ W[0] @ (y @ W[1]).mT / D**0.5).masked_fill(t[None, :] > t[:, None] + leak, low)
-            x = x + s.softmax(-1) @ (y @ W[2]) @ W[3]
-            x = x + F.gelu(F.layer_norm(x, (D,)) @ W[4]) @ W[5]
-        return x
-
-    return model
+def checked(model, x=None, **keywords):
+    x = given("full") if x is None else x
+    return ap.check_model(model, x, sequence_axis=1, lengths="all", tries=60, **keywords)
 
 
-def checked(model, **keywords):
-    return ap.check_model(model, x(), sequence_axis=1, lengths="all", tries=60, **keywords)
+@pytest.mark.parametrize("name", MODELS)
+def test_proved_for_every_length(name):
+    verdict = checked(MODELS[name][0](False), given(name))
+    assert verdict.status.name in ("PROVED", "PROVED_IF"), verdict.reasons
+    assert verdict.about.endswith(MODELS[name][1]), verdict.about
+    assert any("torch.export" in a and "model's own outputs at n = " in a for a in verdict.assumptions)
+    assert any(e.kind == "solver" and e.ok for e in verdict.evidence)
 
 
-def test_two_layers_are_proved_for_every_length():
-    verdict = checked(decoder(False))
-    assert verdict.status.name == "PROVED", verdict.reasons
-    assert verdict.about.endswith("every n ≥ 2")
-    assert any("torch.export" in a and "outputs at n = 2, 3, 12" in a for a in verdict.assumptions)
-    assert verdict.details["every_length"]["obligations"]
-    assert checked(decoder(False, -1e9)).status.name == "PROVED_IF"
-
-
-def test_a_leaking_twin_is_refuted():
-    verdict = checked(decoder(True))
+@pytest.mark.parametrize("name", MODELS)
+def test_a_leaking_twin_is_refuted_at_one_length(name):
+    verdict = checked(MODELS[name][0](True), given(name))
     assert verdict.status.name == "REFUTED"
     assert verdict.witness.replay()
 
@@ -59,3 +42,127 @@ def test_a_leak_that_the_length_given_does_not_show():
     assert verdict.status.name == "REFUTED"
     assert verdict.witness.replay()
     assert verdict.witness.query >= 16
+
+
+@pytest.mark.parametrize(("rule", "boundary", "status"), [
+    (lambda i, j: j < i, "strict", "PROVED"),
+    (lambda i, j: j <= i, "strict", "REFUTED"),
+    (lambda i, j: j + 3 <= i, "lag:3", "PROVED"),
+    (lambda i, j: (j <= i) & (j // 4 == i // 4), "documents-of:4", "PROVED"),
+    (lambda i, j: (j <= i) & (j // 5 == i // 5), "documents-of:4", "REFUTED"),
+    (lambda i, j: j // 4 <= i // 4, "blocks:4", "PROVED"),
+])  # fmt: skip
+def test_other_boundaries(rule, boundary, status):
+    def model(x):
+        t = torch.arange(x.shape[1])
+        return rule(t[:, None], t[None, :]).float() @ x
+
+    verdict = checked(model, boundary=boundary)
+    assert verdict.status.name == status, verdict.reasons
+
+
+def test_a_row_that_sees_nothing_reads_everything():
+    """A finite mask over blocks of which none is complete for the first positions: a softmax of equals."""
+    assert checked(masked(lambda i, j: j // 4 < i // 4, -1e30)).status.name == "REFUTED"
+
+
+# -- what Python asks of the length -----------------------------------------------------------------------------------
+
+
+def looped(x):
+    h, rows = 0, []
+    for t in range(x.shape[1]):
+        h = h + x[:, t]
+        rows.append(h)
+    return torch.stack(rows, 1)
+
+
+def grown(x):
+    b, n, _ = x.shape
+    return x.view(b, 4, n // 4, D).cumsum(2).reshape(b, n, D)
+
+
+@pytest.mark.parametrize(("model", "why"), [
+    (looped, "Python reads the length as a number"),
+    (lambda x: x.cumsum(1) if {16: True}.get(x.shape[1]) is None else x.flip(1), "Python looks the length up"),
+    (lambda x: x.cumsum(1) if (x.shape[1] // 3) % 7 != 6 else x.flip(1), "what was recorded holds only where"),
+    (lambda x: x.cumsum(1) * (2 if x.shape[0] and torch.arange(x.shape[1]).sum() > 1 else 1), "depends on the numbers in a tensor"),
+    (grown, "for every length it is open"),
+])  # fmt: skip
+def test_what_a_record_cannot_say_of_all_lengths(model, why):
+    verdict = checked(model)
+    assert verdict.status.name in ("UNDECIDED", "PROVED_IF"), verdict.about
+    assert why in verdict.reasons[0]
+
+
+def test_guards_are_the_range():
+    """Branches of Python are decided at the length given, and the proof says for which lengths that is right."""
+    verdict = checked(lambda x: x.flip(1) if x.shape[1] > 20 else x.cumsum(1))
+    assert verdict.about.endswith("every n ≥ 2 and n ≤ 20")
+    verdict = checked(lambda x: x.flip(1) if x.shape[1] < 4 else x.cumsum(1))
+    assert verdict.about.endswith("every n ≥ 4")
+    verdict = checked(lambda x: x.flip(1) if x.shape[1] % 10 == 0 else x.cumsum(1))
+    assert verdict.status.name == "REFUTED"  # at n = 20
+
+
+def test_other_inputs_that_grow_are_made():
+    def model(x, scale):
+        return x.cumsum(1) * scale[:, :, None]
+
+    with pytest.raises(ModelError, match=r"pass make_input\(n\)"):
+        ap.check_model(model, given("full"), torch.ones(1, 12), lengths="all")
+    verdict = ap.check_model(model, lengths="all", make_input=lambda n: (torch.ones(1, n, D), torch.ones(1, n)))
+    assert verdict.about.endswith("every n ≥ 2")
+    with pytest.raises(ModelError, match="grows with n at some lengths alone"):
+        made = {"make_input": lambda n: (torch.ones(1, n, D), torch.ones(1, n // 4 * 4))}
+        ap.check_model(lambda x, y: x.cumsum(1) * y.mean(), lengths="all", **made)
+
+
+def test_modes_are_recorded_apart():
+    class Dropped(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.some = nn.Dropout(0.5)
+
+        def forward(self, x):
+            return self.some(x).cumsum(1) if self.training else x.cumsum(1)
+
+    verdict = checked(Dropped(), modes=("eval", "train"))
+    assert verdict.status.name == "PROVED", verdict.reasons
+    assert len(verdict.details["every_length"]["ranges"]) == 2
+
+
+# -- faults that are planted, each of which shows ---------------------------------------------------------------------
+
+
+def test_a_record_that_is_not_the_model_is_seen():
+    """A symbol is no int of Python's."""
+    verdict = checked(lambda x: x.cumsum(1) + isinstance(x.shape[1], int))
+    assert verdict.status.name == "UNDECIDED"
+    assert "gives other outputs than the model at n = 12" in verdict.reasons[0]
+
+
+def test_a_fault_in_a_lowering_leaves_it_open(monkeypatch):
+    from attnproof.causal.model.every_length.aten.lowering import LOWERINGS
+
+    monkeypatch.setitem(LOWERINGS, "tanh.default", lambda op: 1 // 0)
+    verdict = checked(masked(lambda i, j: j <= i))
+    assert verdict.status.name == "UNDECIDED"
+    assert "ZeroDivisionError" in verdict.reasons[0]
+
+
+def test_a_lowering_that_says_too_little_is_seen(monkeypatch):
+    """The bound at the length given lies below that of the run there."""
+    from attnproof.causal.model.every_length.aten.lowering import LOWERINGS
+
+    monkeypatch.setitem(LOWERINGS, "tanh.default", lambda op: op.noise(0))
+    verdict = checked(lambda x: torch.tanh(x.cumsum(1)))
+    assert verdict.status.name == "UNDECIDED"
+    assert "bug in a rule" in verdict.reasons[0]
+
+
+def test_a_kept_table_with_one_wrong_number_is_no_mask():
+    model = MODELS["kept mask"][0](False)
+    model.seen[0, 0, 40, 50] = 1.0  # behind what the length given shows
+    verdict = checked(model, given("kept mask"))
+    assert verdict.status.name in ("UNDECIDED", "REFUTED"), verdict.about
