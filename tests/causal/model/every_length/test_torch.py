@@ -86,7 +86,7 @@ def grown(x):
     (looped, "Python reads the length as a number"),
     (lambda x: x.cumsum(1) if {16: True}.get(x.shape[1]) is None else x.flip(1), "Python looks the length up"),
     (lambda x: x.cumsum(1) if (x.shape[1] // 3) % 7 != 6 else x.flip(1), "what was recorded holds only where"),
-    (lambda x: x.cumsum(1) * (2 if x.shape[0] and torch.arange(x.shape[1]).sum() > 1 else 1), "depends on the numbers in a tensor"),
+    (lambda x: x.cumsum(1) if torch.arange(x.shape[1]).sum() > 1 else x, "depends on the numbers in a tensor"),
     (grown, "for every length it is open"),
 ])  # fmt: skip
 def test_what_a_record_cannot_say_of_all_lengths(model, why):
@@ -101,8 +101,6 @@ def test_guards_are_the_range():
     assert verdict.about.endswith("every n ≥ 2 and n ≤ 20")
     verdict = checked(lambda x: x.flip(1) if x.shape[1] < 4 else x.cumsum(1))
     assert verdict.about.endswith("every n ≥ 4")
-    verdict = checked(lambda x: x.flip(1) if x.shape[1] % 10 == 0 else x.cumsum(1))
-    assert verdict.status.name == "REFUTED"  # at n = 20
 
 
 def test_other_inputs_that_grow_are_made():
@@ -113,8 +111,8 @@ def test_other_inputs_that_grow_are_made():
         ap.check_model(model, given("full"), torch.ones(1, 12), lengths="all")
     verdict = ap.check_model(model, lengths="all", make_input=lambda n: (torch.ones(1, n, D), torch.ones(1, n)))
     assert verdict.about.endswith("every n ≥ 2")
+    made = {"make_input": lambda n: (torch.ones(1, n, D), torch.ones(1, n // 4 * 4))}
     with pytest.raises(ModelError, match="grows with n at some lengths alone"):
-        made = {"make_input": lambda n: (torch.ones(1, n, D), torch.ones(1, n // 4 * 4))}
         ap.check_model(lambda x, y: x.cumsum(1) * y.mean(), lengths="all", **made)
 
 
