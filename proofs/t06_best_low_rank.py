@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -86,6 +87,28 @@ def report(comparison: Comparison, digits: int) -> Report:
     )
 
 
+def _on_the_span(order: int, gaps: Sequence[sympy.Expr], least: sympy.Expr, c: Sequence[sympy.Expr]) -> derivation.Step:
+    """‖Av‖² ≥ σ_{r+1}²‖v‖² where v has the coordinates c along the first r + 1 right singular vectors."""
+    squares = [*(least + g for g in gaps[:order]), least]
+    along = sympy.Add(*(s * x**2 for s, x in zip(squares, c, strict=False)))
+    return derivation.positive(
+        f"r = {order}",
+        along - least * sympy.Add(*(x**2 for x in c[: order + 1])),
+        "Σ(σ_i² − σ_{r+1}²)c_i² ≥ 0",
+        relation=">=",
+    )
+
+
+def _kernel(order: int) -> derivation.Step:
+    """A matrix of rank r has a kernel vector among r + 1 directions."""
+    return derivation.linear(
+        f"r = {order}",
+        rank.symbolic("x", order, order + 1),
+        "generic rank r; less rank only enlarges the kernel; there Xv = 0, so ‖(A−X)v‖ = ‖Av‖ ≥ σ_{r+1}‖v‖",
+        rank_is=order,
+    )
+
+
 def derive() -> Derivation:
     """Eckart–Young–Mirsky for 2 × 2 and r = 1, the spectral bound, where equality holds, and the sharper bound."""
     t = sympy.Symbol("t", nonnegative=True)  # σ_{r+1}²
@@ -116,28 +139,17 @@ def derive() -> Derivation:
         ),
         derivation.lemma("So is the spectral norm: ‖UMv‖ = ‖Mv‖ for each v.", "the same", "norm2_orthogonal"),
     ]
-    for order in (1, 2, 3):
-        squares_ = [t + g for g in gaps[:order]] + [t]
-        steps.append(
-            derivation.positive(
-                f"r = {order}: on the span of the first {order + 1} right singular vectors ‖Av‖² ≥ σ_{order + 1}²‖v‖²",
-                sympy.Add(*(s * x**2 for s, x in zip(squares_, c, strict=False)))
-                - t * sympy.Add(*(x**2 for x in c[: order + 1])),
-                "Σ(σ_i² − σ_{r+1}²)c_i² ≥ 0",
-                relation=">=",
-                latex="",
-            )
-        )
-        steps.append(
-            derivation.linear(
-                f"r = {order}: a matrix of rank {order} has a kernel vector in it: r equations, r + 1 unknowns",
-                rank.symbolic("x", order, order + 1),
-                "generic rank r; less rank only enlarges the kernel; there Xv = 0, so ‖(A−X)v‖ = ‖Av‖ ≥ σ_{r+1}‖v‖",
-                rank_is=order,
-                latex=r"\|A-X\|_2\ge\sigma_{r+1}" if order == 1 else "",
-            )
-        )
     steps += [
+        derivation.sizes(
+            "on the span of the first r + 1 right singular vectors, with σ_i² = σ_{r+1}² + g_i: r = 1, 2, 3",
+            [_on_the_span(order, gaps, t, c) for order in (1, 2, 3)],
+            latex=r"\|Av\|^2-\sigma_{r+1}^2\|v\|^2=\sum_{i\le r}g_i\,c_i^2\ge0",
+        ),
+        derivation.sizes(
+            "a matrix X of rank r has a kernel vector in that span, r equations in r + 1 unknowns: r = 1, 2, 3",
+            [_kernel(order) for order in (1, 2, 3)],
+            latex=r"\|A-X\|_2\ge\sigma_{r+1}",
+        ),
         derivation.identity(
             "r = 1, A = diag(σ₁, σ₂), X = uvᵀ: ‖A − X‖_F² splits into a part free of u and a square",
             frobenius_square(diagonal - outer),

@@ -44,30 +44,38 @@ def _generic(r: int, n: int) -> tuple[Matrix, Matrix]:
 
 def derive() -> Derivation:
     """F⁺F as a projector, what a leverage measures, the budget Σℓ = rank F, spans of positions."""
-    steps: list[derivation.Step | derivation.Lemma] = []
-    for r, n in ((1, 2), (1, 3), (2, 3)):
-        f, p = _generic(r, n)
-        name = f"r = {r}, n = {n}, free entries: "
-        steps += [
-            derivation.identity(
-                f"{name}P = F⁺F is symmetric and P² = P", p * p, p.T, "P = Fᵀ(FFᵀ)⁻¹F", latex=r"P^2=P=P^\top"
-            ),
-            derivation.identity(f"{name}FP = F", f * p, f, "P fixes the row space", latex=""),
-            derivation.identity(
-                f"{name}Σ ℓ_j = trace P = {r}",
-                p.trace(),
-                r,
-                "trace of a projector",
-                latex=r"\textstyle\sum_j\ell_j=\operatorname{rank}F",
-            ),
-            derivation.identity(
-                f"{name}ℓ_0 − ℓ_0² = Σ_{{i≠0}} P_i0², a sum of squares, so 0 ≤ ℓ ≤ 1",
-                p[0, 0] - p[0, 0] ** 2,
-                sympy.Add(*(p[i, 0] ** 2 for i in range(1, n))),
-                "entry (0, 0) of P² = P",
-                latex="",
-            ),
-        ]
+    generic = [(r, n, *_generic(r, n)) for r, n in ((1, 2), (1, 3), (2, 3))]
+    free = "free entries, (r, n) = (1, 2), (1, 3), (2, 3)"
+    steps: list[derivation.Step | derivation.Lemma] = [
+        derivation.sizes(
+            f"P = F⁺F is symmetric and P² = P: {free}",
+            [derivation.identity(f"{r}, {n}", p * p, p.T, "P = Fᵀ(FFᵀ)⁻¹F") for r, n, _, p in generic],
+            latex=r"P^2=P=P^\top",
+        ),
+        derivation.sizes(
+            "FP = F",
+            [derivation.identity(f"{r}, {n}", f * p, f, "P fixes the row space") for r, n, f, p in generic],
+            latex=r"FF^+F=F",
+        ),
+        derivation.sizes(
+            "Σ ℓ_j = trace P = r",
+            [derivation.identity(f"{r}, {n}", p.trace(), r, "trace of a projector") for r, n, _, p in generic],
+            latex=r"\textstyle\sum_j\ell_j=\operatorname{rank}F",
+        ),
+        derivation.sizes(
+            "ℓ_0 − ℓ_0² is a sum of squares, so 0 ≤ ℓ ≤ 1",
+            [
+                derivation.identity(
+                    f"{r}, {n}",
+                    p[0, 0] - p[0, 0] ** 2,
+                    sympy.Add(*(p[i, 0] ** 2 for i in range(1, n))),
+                    "entry (0, 0) of P² = P",
+                )
+                for r, n, _, p in generic
+            ],
+            latex=r"\ell_0-\ell_0^2=\textstyle\sum_{i\ne0}P_{i0}^2",
+        ),
+    ]
     f, p = _generic(1, 3)
     a = sympy.Symbol("a", real=True)
     gram = f * f.T

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     import random
 
 
+def _written(expression: sympy.Expr) -> str:
+    """An expression of a regime as a person writes it.
+
+    >>> n = sympy.Symbol("n")
+    >>> _written(n * sympy.log(n)), _written(n ** sympy.Rational(3, 2))
+    ('n log n', 'n^{3/2}')
+    """
+    text = sympy.sstr(expression)
+    marks = {"**(3/2)": "^{3/2}", "**": "^", "log(n)": "log n", "sqrt(n)": "√n", "alpha": "α", "*": " "}
+    for mark, said in marks.items():
+        text = text.replace(mark, said)
+    return text
+
+
 def derive() -> Derivation:
     """The cost formulas, the ratio and break-even, the four growth regimes, the end-to-end speed-up and its limits."""
     n, r, d, dv, c, w, a = sympy.symbols("n r d d_v c D alpha", positive=True)
@@ -73,11 +87,11 @@ def derive() -> Derivation:
     for name, (slots, reference) in cost.regimes(n, a).items():
         steps.append(
             derivation.order(
-                f"r {name}: the arithmetic is Θ({sympy.sstr(reference)})",
+                f"r {name}: the arithmetic is Θ({_written(reference)})",
                 small.subs(r, slots),
                 reference,
                 n,
-                f"r = {sympy.sstr(slots)}, widths fixed; leading term",
+                f"r = {_written(slots)}, widths fixed; leading term",
                 latex=rf"r={sympy.latex(slots)}:\quad 2nr(d+d_v)=\Theta({sympy.latex(reference)})",
             )
         )

@@ -70,6 +70,16 @@ def fragile_head() -> Head:
     return Head.of([[0, 0], [0, 0]], [[1, 1], [3, -1]], forbidden=[1])
 
 
+def _independent(a: list[sympy.Symbol], x: sympy.Symbol) -> derivation.Step:
+    """The Wronskian of e^{a_1 x}, e^{a_2 x}, … has the determinant of Vandermonde as its factor."""
+    return derivation.linear(
+        f"{len(a)} exponentials",
+        wronskian(a, x),
+        "Vandermonde times e^{Σ a_i x}",
+        det_is=sympy.Mul(*(q - p for p, q in combinations(a, 2))) * sympy.exp(sympy.Add(*a) * x),
+    )
+
+
 def derive() -> Derivation:
     """Both directions, (2) against (2′), the product example and its perturbations, the consequences."""
     kappa, v = list(sympy.symbols("kappa0:2", real=True)), list(sympy.symbols("v0:2", real=True))
@@ -96,17 +106,14 @@ def derive() -> Derivation:
             latex=r"D\,\partial y/\partial v_j=\sum_s e^{E_s\cdot\kappa}F_{sj}",
         ),
     ]
-    for m in range(2, LARGEST_WRONSKIAN + 1):
-        a = list(sympy.symbols(f"a0:{m}", real=True))
-        steps.append(
-            derivation.linear(
-                f"{m} exponentials with distinct exponents are linearly independent: their Wronskian is not 0",
-                wronskian(a, x),
-                "Vandermonde times e^{Σ a_i x}",
-                det_is=sympy.Mul(*(a[k] - a[i] for i, k in combinations(range(m), 2))) * sympy.exp(sympy.Add(*a) * x),
-                latex=r"W(e^{a_1x},\dots,e^{a_mx})=e^{\sum a_ix}\prod_{i<k}(a_k-a_i)" if m == 2 else "",
-            )
+    steps.append(
+        derivation.sizes(
+            "exponentials with distinct exponents are linearly independent, since their Wronskian is not 0: "
+            f"m = 2 … {LARGEST_WRONSKIAN}",
+            [_independent(list(sympy.symbols(f"a0:{m}", real=True)), x) for m in range(2, LARGEST_WRONSKIAN + 1)],
+            latex=r"W(e^{a_1x},\dots,e^{a_mx})=e^{\sum a_ix}\prod_{i<k}(a_k-a_i)",
         )
+    )
     e_ends, f_ends = sympy.symbols("E_s E_u"), sympy.symbols("F_s F_u")
     f0, f1, g = sympy.symbols("f0 f1 g", real=True)
     product_e = Matrix([[0, 0], [1, 0], [0, 1], [1, 1]])

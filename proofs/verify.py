@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..causal.verdict import Evidence
-from ..symbolic.derivation import Lemma, escaped
+from ..symbolic.typeset import typeset
 from .claim import Claim, Scale, claim_by_id, registry
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
     from rich.text import Text
+
+    from ..symbolic.derivation import Lemma
 
 SCHEMA_VERSION = 1
 PROVING = ("symbolic", "exact", "solver")  # an enclosure proves a number, a property check samples: neither is enough
@@ -53,10 +55,10 @@ class Row:
     def _repr_markdown_(self) -> str:
         claim = self.claim
         lines = [f"**{claim.id}. {claim.title}** — {self.standing}", "", f"$$\\displaystyle {claim.latex}$$", ""]
-        lines += [escaped(claim.statement), "", "| evidence | | found | seconds |", "|---|---|---|---|"]
+        lines += [typeset(claim.statement), "", "| evidence | | found | seconds |", "|---|---|---|---|"]
         for e in self.evidence:
             seconds = "" if e.seconds is None else f"{e.seconds:.2f}"
-            lines.append(f"| {e.kind} | {MARK[e.ok]} | {escaped(e.detail)} | {seconds} |")
+            lines.append(f"| {e.kind} | {MARK[e.ok]} | {typeset(e.detail)} | {seconds} |")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

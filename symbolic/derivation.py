@@ -7,7 +7,6 @@ with the theorem of proofs/rocq that closes them where there is one. Nothing her
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from . import growth, rank, words
 from .exact import exact
 from .field import is_real, manifestly, remainder
 from .field import sign as sign_of
+from .typeset import typeset
 
 if TYPE_CHECKING:
     from ..aliases import MatrixLike
@@ -146,10 +146,10 @@ class Derivation:
         for number, step in enumerate(self.steps, 1):
             shown = f"\n\n    $$\\displaystyle {step.latex}$$\n" if step.latex else ""
             if isinstance(step, Step):
-                tail = f"*{escaped(step.reason)}* — decided: {escaped(step.procedure)}"
+                tail = f"*{typeset(step.reason)}* — decided: {typeset(step.procedure)}"
             else:
-                tail = f"*lemma*: {escaped(step.source)}" + (f" (Rocq: `{step.theorem}`)" if step.theorem else "")
-            lines.append(f"{number}. {escaped(step.statement)}{shown}\n\n    {tail}\n")
+                tail = f"*lemma*: {typeset(step.source)}" + (f" (Rocq: `{step.theorem}`)" if step.theorem else "")
+            lines.append(f"{number}. {typeset(step.statement)}{shown}\n\n    {tail}\n")
         return "\n".join(lines)
 
     def _repr_latex_(self) -> str:
@@ -159,11 +159,6 @@ class Derivation:
             reason = step.reason if isinstance(step, Step) else f"lemma: {step.source}"
             rows.append(rf"({number})\quad & {body} && \text{{{reason}}}")
         return "$$\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}$$"
-
-
-def escaped(text: str) -> str:
-    """Plain text with the characters escaped that Markdown reads as marks."""
-    return re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", text)
 
 
 def _nothing(left: Any) -> bool:
@@ -366,6 +361,16 @@ def cases(
         return 0 if count else "no case was tried"
 
     return Step(statement, reason, CASES, decide, latex)
+
+
+def sizes(statement: str, steps: Sequence[Step], latex: str = "") -> Step:
+    """One idea in several sizes: every one of the steps is decided; what is left over is that of the first to fail."""
+
+    def decide() -> Any:
+        left = ((step, step.decide()) for step in steps)
+        return next((f"{step.statement}: {rest}" for step, rest in left if not _nothing(rest)), 0)
+
+    return Step(statement, steps[0].reason, steps[0].procedure, decide, latex)
 
 
 def lemma(statement: str, source: str, theorem: str = "", latex: str = "") -> Lemma:

@@ -111,17 +111,29 @@ def test_lemmas_are_counted_and_named():
 
 
 def test_shown_as_text_markdown_and_latex():
-    chain = Derivation("title", (d.identity("a_b <u> *s*", exp(X), exp(X), "why [not]"), d.lemma("all n", "book")))
+    chain = Derivation(
+        "title", (d.identity("a_b <u> *s*", exp(X), exp(X), "why [not], as e^{−x_i}"), d.lemma("all n", "book"))
+    )
     assert str(chain).splitlines()[:3] == [
         "title",
         "  1. a_b <u> *s*",
-        "     why [not]  [identity in ℚ(symbols, e^{·})]",
+        "     why [not], as e^{−x_i}  [identity in ℚ(symbols, e^{·})]",
     ]
     markdown = chain._repr_markdown_()
-    assert r"1. a\_b \<u\> \*s\*" in markdown
+    assert r"1. a<sub>b</sub> \<u\> \*s\*" in markdown
+    assert r"*why \[not\], as e<sup>−x<sub>i</sub></sup>*" in markdown
     assert r"$$\displaystyle e^{x} = e^{x}$$" in markdown
     assert "*lemma*: book" in markdown
     latex = chain._repr_latex_()
     assert latex.startswith("$$\\begin{align*}")
     assert "e^{x} = e^{x}" in latex
     assert r"\text{lemma: book}" in latex
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_one_idea_in_several_sizes_holds_where_every_size_does(bad):
+    steps = [d.identity(f"size {k}", X**k, X**k + int(k == bad), "why") for k in range(3)]
+    step = d.sizes("all sizes", steps)
+    assert (step.reason, step.procedure) == ("why", d.IDENTITY)
+    assert step.decide() == f"size {bad}: -1"
+    assert d.sizes("all others", steps[:bad] + steps[bad + 1 :]).decide() == 0
