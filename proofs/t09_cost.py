@@ -23,7 +23,7 @@ def _written(expression: sympy.Expr) -> str:
     >>> _written(n * sympy.log(n)), _written(n ** sympy.Rational(3, 2))
     ('n log n', 'n^{3/2}')
     """
-    text = sympy.sstr(expression)
+    text = str(sympy.sstr(expression))
     marks = {"**(3/2)": "^{3/2}", "**": "^", "log(n)": "log n", "sqrt(n)": "√n", "alpha": "α", "*": " "}
     for mark, said in marks.items():
         text = text.replace(mark, said)
