@@ -111,7 +111,7 @@ class Program:
 
         try:
             policy = Policy(rules=tuple(rules), values=False)
-            trace = traced(self.subject, policy, prepared, has_values=self.has_values)
+            trace = traced(self.subject, policy, prepared, has_values=self.has_values, is_first=True)
         except (KeyboardInterrupt, MemoryError):
             raise
         except NoValues as stopped:

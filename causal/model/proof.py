@@ -77,7 +77,7 @@ def prove(question: Question, first: Attempt | str) -> Proof:
     if isinstance(first, str):
         return Proof(None, untraceable=first)
     proof = _least(question, first)
-    if proof.attempt is first or _repeats(question, first):
+    if proof.attempt is first or (proof.attempt is not None and _is_of(question, first, proof.attempt)):
         return proof
     return Proof(first, given=question.program.others_matter)  # the later runs found what the first one had left
 
@@ -106,12 +106,31 @@ def _cancelling(question: Question, first: Attempt) -> Attempt | None:
     return _closing(question, real) or _closing(question, replace(real, parameters="stored"))
 
 
-def _repeats(question: Question, first: Attempt) -> bool:
-    """Whether the first attempt finds the same again: if not, a run left something that nothing put back."""
+def _is_of(question: Question, first: Attempt, later: Attempt) -> bool:
+    """Whether a later attempt is about the program that the first one ran: if not, a run left something that nothing
+    put back. Then the first finds other things when it is made again, or the later one took another course than both.
+    """
     again = attempt(question, first.policy, anew=True)
+    if not isinstance(again, Attempt) or not _finds_the_same(again, first):
+        return False
+    runs = [first, later, again]
+    if _has_values(later) not in (_has_values(first), _has_values(again)):
+        policy, why = (first.policy, later.trace) if _has_values(later) else (later.policy, first.trace)
+        other = attempt(question, policy, anew=True, why=why.with_values)
+        if not isinstance(other, Attempt):
+            return False
+        runs.append(other)
+    return all(len({a.trace.course for a in runs if _has_values(a) is values}) <= 1 for values in (True, False))
+
+
+def _has_values(found: Attempt) -> bool:
+    """Whether the run computed values, for which kernels are taken apart otherwise."""
+    return bool(found.trace.with_values)
+
+
+def _finds_the_same(again: Attempt, first: Attempt) -> bool:
     return (
-        isinstance(again, Attempt)
-        and again.trace.complete == first.trace.complete
+        again.trace.complete == first.trace.complete
         and np.array_equal(again.reach.earliest, first.reach.earliest)
         and np.array_equal(again.reach.latest, first.reach.latest)
     )
@@ -138,12 +157,18 @@ def holds_later(question: Question, best: Attempt) -> bool:
 
 
 def attempt(
-    question: Question, policy: Policy, anew: bool = False, later: bool = False, better: bool = True
+    question: Question,
+    policy: Policy,
+    anew: bool = False,
+    later: bool = False,
+    better: bool = True,
+    why: str = "",
 ) -> Attempt | str:
     """One abstract run (more for some relations), or a phrase that says why the model cannot be traced.
 
     The very first run of all serves for its policy, unless it is to be done `anew`, or `later`, after another call
-    whose state is not put back. What does not close without values is tried with them, where it is to be `better`.
+    whose state is not put back. What does not close without values is tried with them, where it is to be `better`;
+    `why` it needs them, where that is known beforehand.
     """
     program, first = question.program, question.seen.first
     if isinstance(first, str):
@@ -159,11 +184,11 @@ def attempt(
         return [trace.outputs[output_index(trace, c.path)].along(c.axis) for c in question.outputs.checked]
 
     try:
-        why = ""
         trace, found = reach(ranked, spans, question.boundary)
         best = Attempt(policy, trace, found)
-        why = _better_with(question, best) if better or best.closed else ""
-        if why:
+        needs = _better_with(question, best) if better or best.closed else ""
+        if needs:
+            why = needs
             trace, found = reach(ranked, spans, question.boundary)
     except (KeyboardInterrupt, MemoryError):
         raise

@@ -52,15 +52,5 @@ def questions(asked: Asked) -> Iterator[Question]:
             bound = resolved_vocabulary(subject, asked.vocabulary, lambda x: int(x.long().max()), told)
             program = program.about(which.paths)
             yield Question(
-                program,
-                about,
-                seen,
-                which,
-                mode,
-                bound,
-                asked.parameters,
-                asked.rules,
-                asked.limits,
-                asked.replay,
-                asked.unused,
+                program, about, seen, which, mode, bound, asked.parameters, asked.rules, asked.limits, asked.replay
             )

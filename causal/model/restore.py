@@ -118,6 +118,17 @@ def same(a: Tensor, b: Tensor) -> bool:
     return bool(torch.equal(a, b)) or bool(((a == b) | ((a != a) & (b != b))).all())
 
 
+def _same_bits(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors of one shape and type hold the same numbers to the bit, the signs of zeros among them."""
+    import torch
+
+    kinds = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    a, b = (t.detach().resolve_conj().resolve_neg() for t in (a, b))
+    if a.itemsize not in kinds:
+        a, b = torch.view_as_real(a), torch.view_as_real(b)
+    return bool(torch.equal(a.view(kinds[a.itemsize]), b.view(kinds[b.itemsize])))
+
+
 class Numbers:
     """A tensor with the memory that is its own, and a copy of its numbers once one was made."""
 
@@ -139,10 +150,12 @@ class Numbers:
                 t.untyped_storage()._cdata != own.untyped_storage()._cdata
                 or t.shape != own.shape
                 or t.dtype != own.dtype
+                or t.stride() != own.stride()
+                or t.storage_offset() != own.storage_offset()
             )
             if moved:
                 t.data = own
-            written = copy is not None and not same(t, copy)
+            written = copy is not None and not _same_bits(t, copy)
             if copy is not None and written:
                 if 0 in t.stride():  # several places of one number
                     t.data = copy

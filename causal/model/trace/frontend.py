@@ -25,6 +25,7 @@ from ...ownership import is_own_file
 from ..modules import modules_of
 from .chance import followed
 from .composed import biases_made_under_modes
+from .course import Course
 from .domain import FIXED, ranked, uniform
 from .location import Places
 from .provenance import Axes, Flow
@@ -69,13 +70,14 @@ def run(
     values: bool = True,
     numbering: Numbering | None = None,
     left: list[Any] | None = None,
+    course: Course | None = None,
 ) -> Trace:
     """One run, with values or without. Raises ValueNeeded where a run without them is asked for one.
 
     `numbering` gives what is returned a number, and truth values that are read other outcomes.
 
     A run without values leaves no real tensor as it was written; what else the model keeps, the caller puts back. What
-    tensors without data are left somewhere goes to `left`.
+    tensors without data are left somewhere goes to `left`. The `course` it takes is told even where it is abandoned.
     """
     chosen = _chosen(subject)
     order = _order(ranks, chosen.shape[subject.sequence_axis])
@@ -85,6 +87,7 @@ def run(
     ledger = Ledger(places, last)
     twins = None if values else Twins(ledger, last, policy)
     shadows = twins or Shadows(ledger, last, policy)
+    shadows.course = course or shadows.course
     exits = Exits(ledger, shadows)
     for module in modules:
         for name, parameter in module.named_parameters():
@@ -159,6 +162,7 @@ def run(
         written=_written(shadows, modules, copies.values()),
         assumptions=assumptions(ledger, subject, policy, list(copies.values()), others),
         operations=dict(ledger.counts),
+        course=shadows.course.number,
         seconds=time.perf_counter() - started,
         data=shadows.holding_data(copies.values()),
         with_values=ASKED if values else "",
@@ -196,33 +200,42 @@ def traced(
     flow: Graph | None = None,
     why: str = "",
     has_values: bool = True,
+    is_first: bool = False,
 ) -> Trace:
     """One run without values, or, where that needs one, another with them; `with_values` says why.
 
     `prepared(values)` is entered for each of them, and puts back what the run leaves in the model. Where it is said
     beforehand `why` values are needed, there is no run without. Raises NoValues where the model or its inputs have
-    none.
+    none. Where the very first run does not count, it is made again, to see that the next does not find what it left.
     """
     why = why or (ASKED if policy.values else "")
     if why:
         return _with_values(subject, policy, prepared, ranks, flow, why)
     warmed()
     left: list[Any] = []
-    found: Trace | None = None
-    try:
-        with prepared(False):
-            found = run(subject, policy, ranks, flow, values=False, left=left)
-    except ValueNeeded as needed:
-        why = str(needed)
-    except MemoryError:
-        raise
-    except Exception as error:  # what a program raises of tensors without data says nothing
-        why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    kept = numbered(left)
-    if found is not None and not (has_values and WEAK in found.wanted and found.conditions):
+
+    def without(course: Course) -> Trace | str:
+        try:
+            with prepared(False):
+                return run(subject, policy, ranks, flow, values=False, left=left, course=course)
+        except ValueNeeded as needed:
+            return str(needed)
+        except MemoryError:
+            raise
+        except Exception as error:  # what a program raises of tensors without data says nothing
+            return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+    course, again = Course(), Course()
+    found, kept = without(course), numbered(left)
+    if isinstance(found, str):
+        why = found
+    elif not (has_values and WEAK in found.wanted and found.conditions):
         return replace(found, kept=kept)
     if not has_values:
         raise NoValues(why)
+    if is_first and (isinstance(without(again), str), again.number) != (isinstance(found, str), course.number):
+        raise RuntimeError("a run changes something that the next one finds, where the check cannot put it back")
+    kept = kept or numbered(left)
     if kept:
         raise RuntimeError(f"it keeps {kept}, made from its input, where the check cannot put it back")
     return _with_values(subject, policy, prepared, ranks, flow, why or WEAK)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..age import is_new
+from .course import PLAIN
 from .domain import FIXED
 from .memory import UNSEEN
 from .pytree import tensors_of
 from .shadows import geometry_of
-from .sharing import PLAIN
 
 if TYPE_CHECKING:
     from .ledger import Ledger

@@ -114,6 +114,7 @@ class Trace:
       written: names of parameters and buffers of the model, and "input", that the run wrote data into.
       assumptions: sentences that a proof from this run rests on.
       operations: how many operations ran, by name.
+      course: a number that runs have in common which did the same, operation by operation, with values or without.
       seconds: wall-clock time of the abstract run.
       with_values: why the run computed values; "" where it ran without any.
       wanted: what values might have told more about, in a run without.
@@ -138,6 +139,7 @@ class Trace:
     written: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     operations: Mapping[str, int] = field(default_factory=dict)
+    course: int = field(default=0, repr=False, compare=False)
     seconds: float = 0.0
     opened: bool = False
     data: tuple[Any, ...] = field(default=(), repr=False, compare=False)

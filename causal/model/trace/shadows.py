@@ -12,6 +12,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ..age import is_new
+from .course import Course
 from .deferred import late
 from .domain import BIG, BIG_MASK, FIXED, NEGINF, PLAIN, VARIES, ZERO, Shadow, coarsen, compress, uniform
 from .memory import UNSEEN, Geometry, Memory
@@ -33,7 +34,7 @@ class Shadows:
     has_values = True  # of everything; see `twins` for a run without
 
     def __init__(self, ledger: Ledger, last: int, policy: Policy) -> None:
-        self.ledger, self.last = ledger, last
+        self.ledger, self.last, self.course = ledger, last, Course()
         self.stored, self.finite_masks = policy.parameters == "stored", policy.finite_masks
         self.parameters: dict[int, str] = {}
         self.buffers: dict[int, str] = {}
@@ -88,6 +89,8 @@ class Shadows:
         else:
             memory.everywhere = uniform((), 0, 0, self.last)
             self.ledger.without_rule("a tensor of unknown origin")
+            return memory
+        self.course.met(tensor)
         return memory
 
     def share(self, storage: torch.UntypedStorage, memory: Memory) -> None:

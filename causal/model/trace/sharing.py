@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
+from .course import PLAIN
 from .deferred import Deferred
 from .domain import FIXED, Array, Shadow
 
@@ -29,7 +30,6 @@ ASKED = {
     "masked_twice", "starved", "values_used", "zeros_used",
 }  # fmt: skip
 KEPT = 1 << 29  # bytes of large arrays that are kept for calls to come; beyond, all is forgotten
-PLAIN = {bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format, type(None)}
 
 
 class Unlike(Exception):

@@ -89,6 +89,7 @@ class Tracer(Mode):
 
     def _operate(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.ledger.counts[info.name] += 1
+        self.shadows.course.ran(info.name, args, kwargs)
         self.kernels.admit(info, args, kwargs)
         if info.facts.reads:
             return self._read(info, args, kwargs)

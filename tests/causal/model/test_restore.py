@@ -122,3 +122,38 @@ def test_a_result_in_memory_of_numpys_is_compared_as_it_was():
         return torch.from_numpy(memory).copy_(x.flip(1))
 
     assert ap.check_model(workspace, X).status.name == "REFUTED"
+
+
+# -- what is equal and not the same --------------------------------------------------------------------------------
+
+
+def by_layout(t):
+    t.t_()
+
+
+def by_offset(t):
+    t.as_strided_((2, 2), (0, 0), 1)
+
+
+def by_sign(t):
+    t.neg_()
+
+
+def by_payload(t):
+    t.view(torch.int32).fill_(0x7FC00001)
+
+
+@pytest.mark.parametrize("change", [by_layout, by_offset, by_sign, by_payload])
+def test_what_compares_equal_is_put_back_all_the_same(change):
+    number = float("nan") if change is by_payload else 0.0
+    t = torch.full((2, 2), number)
+
+    def looks():
+        return t.stride(), t.storage_offset(), t.contiguous().view(torch.int32).tolist()
+
+    before, held = looks(), Held([t])
+    with held.restored():
+        change(t)
+        assert looks() != before
+    assert looks() == before
+    assert held.changed

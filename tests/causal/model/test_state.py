@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import importlib
+import io
 import itertools
 import threading
 import weakref
@@ -430,6 +431,51 @@ def test_a_flag_of_an_installed_package_is_no_proof_for_the_stored_parameters(tm
     verdict = check_model(model, torch.randn(2, 6, 4))
     assert verdict.status.name == "UNDECIDED"
     assert "forbidden pairs" in verdict.reasons[0]
+
+
+ALTERNATING = {
+    "an iterator": lambda: itertools.cycle([True, False]).__next__,
+    "one that shows in a number": lambda: map([1.0, 0.0].__getitem__, itertools.cycle([0, 1])).__next__,
+    "one that shows in a constant": lambda: itertools.cycle([torch.ones(1), torch.zeros(1)]).__next__,
+    "a stream": lambda: _odd(io.BytesIO()),
+}
+
+
+def _odd(stream):
+    return lambda: stream.write(b".") and len(stream.getvalue()) % 2
+
+
+@pytest.mark.parametrize("replay", ["auto", "never"])
+@pytest.mark.parametrize("how", ALTERNATING)
+def test_every_other_run_is_no_proof(how, replay):
+    """Made again, the first attempt finds the same; the one between them ran another program."""
+    leaks = ALTERNATING[how]()
+    verdict = check_model(lambda x: x.cumsum(1) + mean(x) * leaks(), X, replay=replay)
+    assert verdict.status.name == "UNDECIDED", verdict
+
+
+def of_a_truth_value(x):
+    assert not x.isnan().any()
+
+
+def of_a_library(x):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        x.add(1)
+
+
+@pytest.mark.parametrize("needs_values", [of_a_truth_value, of_a_library])
+def test_what_an_abandoned_run_leaves_is_no_proof(needs_values):
+    seen = io.BytesIO()
+
+    def model(x):
+        y = x.cumsum(1) if seen.getvalue() else x.cumsum(1) + mean(x)
+        seen.write(b"x")
+        needs_values(x)
+        return y
+
+    verdict = check_model(model, X)
+    assert verdict.status.name == "UNDECIDED", verdict
+    assert "the next one finds" in verdict.reasons[0]
 
 
 # -- what a call leaves to the next ---------------------------------------------------------------------------------
