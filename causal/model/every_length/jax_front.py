@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -171,8 +172,8 @@ def blocks(program: JaxProgram) -> list[int]:
 def _reshapes(jaxpr: Any, found: set[int]) -> None:
     for e in jaxpr.eqns:
         if e.primitive.name in ("reshape", "broadcast_in_dim", "split"):
-            before = set(e.invars[0].aval.shape) if e.invars and hasattr(e.invars[0].aval, "shape") else set()
-            found |= set(e.outvars[0].aval.shape) - before
+            before = Counter(getattr(e.invars[0].aval, "shape", ()) if e.invars else ())
+            found |= set(Counter(e.outvars[0].aval.shape) - before)  # a block may be as large as the width is
         for inner in bodies(e.params):
             _reshapes(getattr(inner, "jaxpr", inner), found)
 

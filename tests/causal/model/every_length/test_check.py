@@ -85,6 +85,15 @@ def test_blocks_whose_size_grows_are_not_followed():
     assert "for every length it is open" in verdict.reasons[0]
 
 
+def test_blocks_as_large_as_the_width():
+    def model(x):
+        b, n, d = x.shape
+        return x.reshape(b, n // B, B, d).cumsum(2).reshape(b, n, d)
+
+    verdict = ap.check_model(model, given("full")[..., :B], sequence_axis=1, lengths="all", replay="never")
+    assert verdict.about.endswith("every n = 4·m ≥ 4"), verdict.about
+
+
 def test_masks_that_were_numbers_in_between():
     """As flax makes them: truth values as floating numbers, and back."""
 

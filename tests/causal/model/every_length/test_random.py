@@ -22,6 +22,15 @@ from length_programs import WIDTH, reads
 fuzz = benchmark("fuzz_lengths")
 
 
+@pytest.fixture(autouse=True)
+def compiled_quickly():
+    """What compiling takes is most of the time."""
+    before = jax.config.jax_disable_most_optimizations
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
+
+
 def test_random_programs_read_nothing_later_than_their_bounds():
     followed = [fuzz.case(seed) for seed in range(2000, 2008)]
     assert [c.name for c in followed if c.wrong] == []
