@@ -63,3 +63,11 @@ def test_a_notebook_is_stored_with_what_it_shows_and_writes_only_beside_itself(n
         assert cell["execution_count"], source
         assert not any(output["output_type"] == "error" for output in cell["outputs"]), source
         assert "../" not in source, source
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_cell_that_draws_shows_its_figure(name):
+    for cell in code(NOTEBOOKS[name]):
+        if "plt.subplots(" in "".join(cell["source"]):
+            kinds = {kind for output in cell["outputs"] for kind in output.get("data", ())}
+            assert "image/png" in kinds, "run it without MPLBACKEND"
