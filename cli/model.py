@@ -101,6 +101,9 @@ def model_command(
             parser=choice(Replay), metavar="auto|never", help="never: prove, and run the model on no numbers at all."
         ),
     ] = Replay.auto,
+    unused: Annotated[
+        bool, typer.Option("--unused", help="Warn of positions that outputs may use and are not seen to: 2n + 1 runs.")
+    ] = False,
     obligations: Annotated[
         Path | None,
         typer.Option("--save-obligations", metavar="DIR", help="With --n all, write what the solvers proved here."),
@@ -143,6 +146,7 @@ def model_command(
                 tries=tries,
                 budget=budget,
                 progress=None if progress is None else searching(progress, factory),
+                unused=unused,
                 replay="never" if replay is Replay.never else "auto",
             )
     if obligations is not None:

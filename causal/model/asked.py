@@ -32,6 +32,7 @@ class Asked:
     rules: tuple[Rule, ...]
     limits: Limits
     replay: bool
+    unused: bool = False
 
     def with_sample(self) -> tuple[Asked, Any]:
         """The same with the first inputs made, if there are none, and those inputs; none are made twice."""

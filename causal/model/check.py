@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..verdict import NotProvedError, Status, Verdict, accept_or_raise, versions_of
+from .across_lengths import by_length
 from .arguments import BoundaryLike, chosen_modes
 from .asked import Asked
 from .decide import decide
@@ -50,6 +51,7 @@ def check_model(
     budget: float | None = None,
     progress: Callable[[int, str], None] | None = None,
     replay: Literal["auto", "never"] = "auto",
+    unused: bool = False,
 ) -> Verdict:
     """Prove or refute that no output of a model depends on a position that the boundary forbids.
 
@@ -62,17 +64,19 @@ def check_model(
     or a function of n.
 
     `modes` are "eval" and "train" (dropout with a fixed seed). `lengths=(32, 96)` checks several lengths, with
-    `make_input(n)` or the given sequence cut or repeated. Parameters count as any numbers by default;
-    `parameters="stored"` takes them as they are. `vocabulary` bounds whole-number inputs (tokens); where they reach an
-    embedding, as they are or by slices, shifts and offsets, it is inferred. `rules` are `trace.Rule`s for operations of
-    your own. A search for a leak tries a few sets of positions in every way it knows, mostly 30 to 60 forwards; with
-    `tries` it goes on to the end of each, up to so many forwards (1000 is mostly enough), and it ends after `budget`
-    seconds where you name some; the verdict says so. `progress(forwards, setting)` is called before each of them.
+    `make_input(n)` or the given sequence cut or repeated, and tells where outputs on one prefix depend on n.
+    Parameters count as any numbers by default; `parameters="stored"` takes them as they are. `vocabulary` bounds
+    whole-number inputs (tokens); where they reach an embedding, as they are or by slices, shifts and offsets, it is
+    inferred. `rules` are `trace.Rule`s for operations of your own. A search for a leak tries a few sets of positions in
+    every way it knows, mostly 30 to 60 forwards; with `tries` it goes on to the end of each, up to so many forwards
+    (1000 is mostly enough), and it ends after `budget` seconds where you name some; the verdict says so.
+    `progress(forwards, setting)` is called before each of them.
 
     The abstract run computes no values but constants, as far as the program asks for none: a fraction of a forward. It
     is made again with values where the program does, or where a run of the model shows a number that is not finite; the
     verdict says which it was. A proof is compared with the model itself (`replay="auto"`), or rests on the abstract run
-    alone (`replay="never"`). A model on the meta device is proved in that way, too.
+    alone (`replay="never"`). A model on the meta device is proved in that way, too. With `unused`, each position of a
+    proved model is replaced alone, and a warning names what outputs may use and were not seen to.
 
     Returns a `Verdict` (subject "model"): `PROVED`, `PROVED_IF` with conditions (finite masks, zeros among the
     parameters, values of the other inputs), `REFUTED` with a `ModelWitness` and the operation where the future enters,
@@ -96,7 +100,8 @@ def check_model(
     asked = Asked(
         model, inputs, sequence_axis, output_axis, outputs, boundary, chosen,
         None if isinstance(lengths, str) else lengths, make_input,
-        parameters or "any", vary, vocabulary, tuple(rules), Limits.of(tries, budget, progress), replay == "auto",
+        parameters or "any", vary, vocabulary, tuple(rules), Limits.of(tries, budget, progress),
+        replay == "auto", unused,
     )  # fmt: skip
     if isinstance(lengths, str):
         return _everywhere(asked, lengths)
@@ -186,6 +191,7 @@ def _verdict(findings: Sequence[Finding], alone: bool) -> Verdict:
 
     reasons = [tagged(r, t) for f, r in zip(findings, runs, strict=True) if f.status is status for t in f.said.reasons]
     reasons += [tagged(r, t) for f, r in zip(findings, runs, strict=True) for t in f.said.notes]
+    reasons += by_length(findings) if several else ()
     program, boundary = shown.question.program, shown.question.boundary
     name = program.name
     of_runs = ", ".join(run.replace(",", "") for run in runs)
@@ -235,4 +241,5 @@ def _details(name: str, shown: Finding, findings: Sequence[Finding]) -> Mapping[
             }
             for f in findings
         ],
+        **({} if shown.unused is None else {"unused": shown.unused}),
     }

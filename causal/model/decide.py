@@ -23,6 +23,7 @@ from .proof import Attempt, Proof, output_index
 from .remarks import remarks, remedies
 from .replays import Replayed, Replays
 from .setting import ModelError
+from .unused import unused
 
 if TYPE_CHECKING:
     from .question import Question
@@ -36,8 +37,21 @@ def decide(question: Question) -> Finding:
     """Prove, else refute, else say what stays open; with what a person should know besides."""
     started = time.perf_counter()
     found = _settled(question)
+    if question.unused and question.runs and found.attempt is not None and found.attempt.closed:
+        found = _with_unused(found)
     said = Said(forwards=int(question.seen.ran)) + found.said + remarks(found)  # one forward showed what the model does
     return replace(found, said=said, seconds=time.perf_counter() - started)
+
+
+def _with_unused(found: Finding) -> Finding:
+    """The finding with the allowed positions that no run showed to be used."""
+    assert found.attempt is not None
+    try:
+        gaps = unused(Replays(found.question), found.attempt.reach)
+    except ModelError as error:
+        return replace(found, said=found.said + Said(notes=(str(error),)))
+    said = found.said + Said(notes=tuple(gaps.warnings()), forwards=gaps.forwards)
+    return replace(found, said=said, unused=gaps.pairs())
 
 
 def _settled(question: Question) -> Finding:

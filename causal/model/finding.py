@@ -40,7 +40,9 @@ class Said:
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer to one question, and how it came about; `output` is the path of the one that does or may leak."""
+    """The answer to one question, and how it came about; `output` is the path of the one that does or may leak,
+    `unused` (where asked for) the pairs of an output and an allowed position that no run showed it to use.
+    """
 
     question: Question
     status: Status
@@ -50,6 +52,7 @@ class Finding:
     blame: Blame | None = None
     output: str | None = None
     probe: Mapping[str, Any] | None = None
+    unused: Sequence[Sequence[int]] | None = None
     seconds: float = 0.0
 
     @property

@@ -23,7 +23,8 @@ class Question:
 
     `seen` is what a first run showed, `vocabulary` the number of tokens (None for numbers that are none); `parameters`
     says whether a leak that needs other parameters counts ("any"), `rules` are the caller's own, `limits` bound
-    its searches. Without `replay`, or where nothing was `seen` to run, the model itself is not run.
+    its searches. Without `replay`, or where nothing was `seen` to run, the model itself is not run. `unused`: allowed
+    positions that no output is seen to use are looked for.
     """
 
     program: AnyProgram
@@ -36,6 +37,7 @@ class Question:
     rules: tuple[Rule, ...] = ()
     limits: Limits = field(default_factory=Limits)
     replay: bool = True
+    unused: bool = False
 
     @property
     def policy(self) -> Policy:

@@ -52,5 +52,15 @@ def questions(asked: Asked) -> Iterator[Question]:
             bound = resolved_vocabulary(subject, asked.vocabulary, lambda x: int(x.long().max()), told)
             program = program.about(which.paths)
             yield Question(
-                program, about, seen, which, mode, bound, asked.parameters, asked.rules, asked.limits, asked.replay
+                program,
+                about,
+                seen,
+                which,
+                mode,
+                bound,
+                asked.parameters,
+                asked.rules,
+                asked.limits,
+                asked.replay,
+                asked.unused,
             )

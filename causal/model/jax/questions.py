@@ -62,7 +62,9 @@ def _question(asked: Asked, program: JaxProgram, mode: str) -> Question:
         first=_first(program, policy, mode),
     )
     which = _laid_out(program, paths, runs, mode)
-    return Question(program, about, seen, which, mode, bound, asked.parameters, (), asked.limits, asked.replay)
+    return Question(
+        program, about, seen, which, mode, bound, asked.parameters, (), asked.limits, asked.replay, asked.unused
+    )
 
 
 def _first(program: JaxProgram, policy: Policy, mode: str) -> Trace | str:
