@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch._higher_order_ops.scan import scan
 from torch.nn import functional as F
 
 D, B, MOST = 8, 4, 64
@@ -188,6 +189,30 @@ class Shifting(nn.Module):
         return self.mix(y) + x.cumsum(1) / torch.arange(1, x.shape[1] + 1)[:, None]
 
 
+class Recurrent(nn.Module):
+    """Two layers of an LSTM; in both directions where it leaks."""
+
+    def __init__(self, leak):
+        super().__init__()
+        self.layers = nn.LSTM(D, D, 2, batch_first=True, bidirectional=leak)
+
+    def forward(self, x):
+        return self.layers(x)[0]
+
+
+def scanned(leak):
+    """A recurrence by PyTorch's own scan."""
+
+    def model(x):
+        def once(h, row):
+            h = torch.tanh(0.5 * h + row)
+            return h, h.clone()
+
+        return scan(once, torch.zeros(1, D), x @ W["k"], dim=1, reverse=leak)[1]
+
+    return model
+
+
 MODELS = {
     "full": (lambda leak: masked(lambda i, j: j <= i + leak), "every n ≥ 2"),
     "finite": (lambda leak: masked(lambda i, j: j <= i + leak, -1e30), "every n ≥ 2"),
@@ -204,6 +229,8 @@ MODELS = {
     "completed blocks": (linformer, "every n = 4·m ≥ 8"),
     "kept mask": (MinGPT, "every n ≥ 2 and n ≤ 63"),
     "TransformerEncoder": (Encoder, "every n ≥ 2"),
+    "LSTM": (Recurrent, "every n ≥ 2"),
+    "scan": (scanned, "every n ≥ 2"),
     "token shift": (Shifting, "every n ≥ 3"),
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..trace.jaxpr.calls import carried
 from . import integers, movement
 from .formats import is_signed
 from .integers import NONE, index, solver, whole
@@ -18,6 +17,7 @@ from .wrapping import fits
 if TYPE_CHECKING:
     from .equation import Equation
     from .integers import Term
+    from .shadow import Size
 
 MOST_STEPS = 64  # of a loop of known length, that are followed one by one
 MOST_ROUNDS = 12  # towards a guess that a round keeps
@@ -46,10 +46,15 @@ def loop(e: Equation) -> State:
 @primitive("scan")
 def scan(e: Equation) -> State:
     """Step by step where they are few; else what is carried before step k keeps to a guess in k."""
-    p, given = e.params, e.operands
-    consts, carries = carried(p)
+    from ..trace.jaxpr.calls import carried
+
+    return stepped(e, *carried(e.params), e.size(e.params["length"]), bool(e.params["reverse"]))
+
+
+def stepped(e: Equation, consts: int, carries: int, length: Size, reverse: bool) -> State:
+    """The same, whichever library says it: operands that stay as they are come first, then those carried, then rows."""
+    given = e.operands
     held, state, rows = given[:consts], given[consts : consts + carries], given[consts + carries :]
-    length, reverse = e.size(p["length"]), bool(p["reverse"])
     if isinstance(length, int) and length <= MOST_STEPS:
         return _unrolled(e, held, state, rows, length, reverse)
     return _Loop(e, held, rows, whole(length), reverse).run(state)

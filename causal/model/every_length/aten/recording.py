@@ -26,6 +26,7 @@ from ...outputs import tensors
 from ...raised import phrase
 from ...setting import ModelError, Setting
 from ..integers import NotLinear
+from .recurrent import whole_layers
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -144,7 +145,7 @@ def recorded(program: Program, mode: str, axes: Sequence[int | None]) -> Record:
     given = [v for v in leaves if isinstance(v, torch.Tensor)]
     dynamic = tuple(None if a is None else {a: Dim.DYNAMIC} for a in axes)
     whole = Whole(program, structure, leaves)
-    with program.prepared(Setting(mode=mode)), _quiet(), _recordable():
+    with program.prepared(Setting(mode=mode)), _quiet(), _recordable(), whole_layers():
         try:
             made = export(whole, tuple(given), dynamic_shapes={"given": dynamic}, strict=False)
             environment = _environment(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ...trace.ledger import NOISE
-from ..equation import Unfollowed
+from ..equation import Equation, Unfollowed
 from ..integers import NotLinear, index
 from ..run import LengthRun
 from ..shadow import LengthShadow
-from . import elementwise, indexing, movement, reductions  # noqa: F401
+from . import elementwise, indexing, movement, recurrent, reductions  # noqa: F401
 from .lowering import LOWERINGS, Call, Tensor
+from .scan import Step
 from .tables import read
 
 if TYPE_CHECKING:
@@ -76,14 +77,17 @@ class AtenRun(LengthRun):
 
     def outputs(self, record: Record) -> list[LengthShadow]:
         """The model's outputs."""
+        found = self._graph(record.graph, lambda node: self._placed(record.given[node.name], node))
+        return [self._array(found[k]).shadow for k in record.results]
+
+    def _graph(self, graph: Any, placed: Callable[[Any], Any]) -> Any:
+        """What a graph returns; `placed` gives what it is given."""
         held: dict[Any, Any] = {}
-        for node in record.graph.nodes:
+        for node in graph.nodes:
             with self.places.at(node):
                 if node.op == "output":
-                    found = torch.fx.node.map_arg(node.args[0], lambda n: held[n])
-                    return [self._array(found[k]).shadow for k in record.results]
-                given = record.given[node.name] if node.op == "placeholder" else None
-                held[node] = self._node(node, held) if given is None else self._placed(given, node)
+                    return torch.fx.node.map_arg(node.args[0], lambda n: held[n])
+                held[node] = placed(node) if node.op == "placeholder" else self._node(node, held)
         raise NotLinear("the program returns nothing")
 
     def _array(self, value: Any) -> Tensor:
@@ -105,6 +109,8 @@ class AtenRun(LengthRun):
 
     def _node(self, node: Any, held: dict[Any, Any]) -> Any:
         value = node.meta.get("val")
+        if node.op == "get_attr":
+            return getattr(node.graph.owning_module, node.target)
         if node.op != "call_function":
             raise NotLinear(f"the program uses {node.target}, which is not followed")
         if isinstance(value, (torch.SymInt, int)) and not isinstance(value, bool):
@@ -129,6 +135,8 @@ class AtenRun(LengthRun):
         results = list(value) if isinstance(value, (list, tuple)) else [value]
         name = str(node.target).removeprefix("aten.")
         schema = getattr(node.target, "_schema", None)
+        if name == "scan":
+            return self._scanned(results, *args)
         if schema is None:
             raise NotLinear(f"{node.target} is not followed")
         named = {a.name: a.default_value for a in schema.arguments}
@@ -148,6 +156,20 @@ class AtenRun(LengthRun):
             return list(found)
         return found[0] if isinstance(found, list) else found
 
-    def closed(self, closed: Any, arguments: Sequence[LengthShadow]) -> list[LengthShadow]:
-        """Nothing: no rule that is used here has an inner program."""
-        raise NotLinear("an inner program is not followed")
+    def _scanned(self, results: Sequence[Any], module: Any, first: Any, rows: Any, held: Any) -> list[Tensor]:
+        """A loop over the first axis of some arrays."""
+        given = [x for x in (*held, *first, *rows) if isinstance(x, Tensor)]
+        if len(given) < len(held) + len(first) + len(rows):
+            raise NotLinear("a scan over what is no tensor is not followed")
+        e = Equation(
+            self, "aten.scan", {"jaxpr": Step(module.graph, len(first), len(rows))}, [x.shadow for x in given],
+            [self.dims.shape(v.shape) for v in results], [v.dtype for v in results], [x.dtype for x in given],
+            said="scan",
+        )  # fmt: skip
+        return [Tensor(s, d) for s, d in zip(self.follow(e), e.dtypes, strict=True)]
+
+    def closed(self, closed: Step, arguments: Sequence[LengthShadow]) -> list[LengthShadow]:
+        """One step of a loop."""
+        given = iter(closed.ordered(arguments))
+        found = self._graph(closed.graph, lambda node: Tensor(next(given), node.meta["val"].dtype))
+        return [self._array(x).shadow for x in found]
