@@ -148,7 +148,7 @@ def run(
     if flow is not None:
         flow.outputs = [m.node if (m := shadows.memory_of(t)) is not None else -1 for _, t in found]
     others = [t for original, t in copies.items() if original != id(chosen)]
-    return Trace(
+    trace = Trace(
         outputs,
         unknown=tuple(ledger.unknown.values()),
         reads=tuple(ledger.reads.values()),
@@ -172,6 +172,8 @@ def run(
         result=None if values else apart(value),
         opened=twins is not None and twins.has_opened,
     )
+    shadows.forget()
+    return trace
 
 
 @contextmanager

@@ -106,6 +106,10 @@ class Shadows:
             self._memories = {k: v for k, v in self._memories.items() if not v[0].expired() and id(v[1]) in held}
             self._purge_at = len(self._memories) + 64
 
+    def forget(self) -> None:
+        """The run is over, and nobody asks for a shadow again: what is large goes at once, and not with a circle."""
+        self._memories.clear()
+
     def opened(self, tensor: torch.Tensor, memory: Memory) -> None:
         """The program is given the memory itself, of numbers that it finds in a run without values."""
 

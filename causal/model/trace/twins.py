@@ -190,6 +190,13 @@ class Twins(Shadows):
             if storage.nbytes() == kept.nbytes():
                 storage.copy_(kept)
 
+    def forget(self) -> None:
+        """The numbers of constants go, too."""
+        super().forget()
+        self._stand_ins.clear()
+        self._kept.clear()
+        self._known_by_kind.cache_clear()
+
     def left(self) -> list[tuple[StorageWeakRef, Memory]]:
         """The storages without data that the run made and somebody still holds, with their memories."""
         self._stand_ins.clear()

@@ -8,6 +8,7 @@ torch = need("torch")
 need("torch.utils.checkpoint")
 
 import copy
+import gc
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from attnproof.causal import trace
 from attnproof.causal.model.trace import Rule
+from attnproof.causal.model.trace.memory import Memory
 from tensor_probe import check, normal
 
 X = normal(6, 4)
@@ -348,3 +350,18 @@ def test_a_program_that_asks_for_the_kernels_of_attention_is_told_what_is_so_wit
         lambda x: x.cumsum(0) if getattr(torch.backends.cuda, asked)() == was else x.flip(0), (X,), sequence_axis=0
     )
     assert latest(run) == list(range(6))
+
+
+@pytest.mark.parametrize("values", [True, False])
+def test_what_a_run_took_down_goes_with_it_and_waits_for_no_collection(values):
+    def held():
+        return sum(type(value) is Memory for value in gc.get_objects())
+
+    gc.collect()
+    before = held()
+    gc.disable()
+    try:
+        trace.run(lambda x: torch.ones(6, 6).tril() @ x, (X,), sequence_axis=0, values=values)
+        assert held() == before
+    finally:
+        gc.enable()
