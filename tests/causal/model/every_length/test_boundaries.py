@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 from needs import need
 
 need("jax")
@@ -13,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from attnproof.causal.model.every_length.boundaries import sides_of
+from attnproof.causal.model.every_length.certificate import save_obligations
 from attnproof.causal.model.every_length.integers import solver, whole
 from attnproof.causal.model.setting import ModelError
 from jax import lax
@@ -113,6 +121,29 @@ def test_a_leak_into_the_document_before_that_the_length_given_does_not_show():
 @pytest.mark.parametrize(("before", "ok"), [(B, ("PROVED",)), (2 * B, ("REFUTED",))])
 def test_a_recurrence_that_forgets(before, ok):
     assert checked(reset(before), "documents-of:4").status.name in ok
+
+
+def test_the_statements_of_both_ends_can_be_checked_elsewhere(tmp_path):
+    verdict = checked(softmaxed(within), "documents-of:4", replay="never")
+    folder = save_obligations(verdict, tmp_path / "proof")
+    claim = json.loads((folder / "claim.json").read_text(encoding="utf-8"))
+    assert claim["boundary"] == "documents-of:4"
+    script = [str(folder / "recheck.py"), str(folder)]
+    done = subprocess.run([sys.executable, "-I", *script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(claim['obligations'])} statements: unsat by z3 and cvc5" in done.stdout
+
+
+def test_the_statements_can_be_checked_by_a_solver_that_is_a_command(tmp_path):
+    found = shutil.which("z3", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if found is None:
+        pytest.skip("no z3 command here")
+    folder = save_obligations(checked(masked(within), "documents-of:4", replay="never"), tmp_path / "proof")
+    script = [sys.executable, "-I", "-S", str(folder / "recheck.py"), str(folder)]  # -S: no packages
+    path = {**os.environ, "PATH": str(Path(found).parent)}
+    done = subprocess.run(script, capture_output=True, text=True, check=False, env=path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "unsat by z3" in done.stdout
 
 
 @pytest.mark.parametrize(
