@@ -1,6 +1,7 @@
 """What a proof costs that runs the program without values: beside a forward pass, and where none could run.
 
-    python benchmarks/without_values.py            GPT-2 small; a Llama of 70 billion parameters; 32 layers with a mask
+    python benchmarks/without_values.py            GPT-2 small; a Llama of 70 billion parameters; 32 layers with a mask;
+                                                   DeepSeek-V3 and Mixtral 8×22B
     python benchmarks/without_values.py --quick    two layers of each
 
 One core; each row in a process of its own, so that its peak memory is its own, and a forward beside what is compared
@@ -33,6 +34,16 @@ LLAMA_70B = {
     "dtype": "bfloat16",
 }
 LLAMA_7B_MASKED = {"model_type": "llama", "max_position_embeddings": 8192, "attn_implementation": "eager"}
+# DeepSeek-V3 is what its configuration class says in silence; Mixtral 8×22B
+EXPERTS: dict[str, dict[str, Any]] = {
+    "DeepSeek-V3": {"model_type": "deepseek_v3", "num_hidden_layers": 61},
+    "Mixtral 8×22B": {
+        "model_type": "mixtral", "vocab_size": 32768, "hidden_size": 6144, "intermediate_size": 16384,
+        "num_hidden_layers": 56, "num_attention_heads": 48, "num_key_value_heads": 8, "num_local_experts": 8,
+        "num_experts_per_tok": 2,
+    },
+}  # fmt: skip
+CLASSES = {"llama": "LlamaForCausalLM", "deepseek_v3": "DeepseekV3ForCausalLM", "mixtral": "MixtralForCausalLM"}
 QUICK = {
     "vocab_size": 50,
     "hidden_size": 32,
@@ -67,15 +78,15 @@ def against_a_forward(n: int, layers: int) -> dict[str, float]:
 
 
 def from_a_configuration(entries: dict[str, Any], n: int) -> dict[str, float]:
-    """A Llama without weights: seconds of the whole call, and the peak of memory above the process before it."""
+    """A model without weights: seconds of the whole call, and the peak of memory above the process before it."""
     import attnproof as ap
+    import transformers
     from attnproof.causal.model import from_configuration
-    from transformers import LlamaForCausalLM
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "config.json")
         file.write_text(json.dumps(entries))
-        model, make_input, vocabulary = from_configuration(LlamaForCausalLM, file)
+        model, make_input, vocabulary = from_configuration(getattr(transformers, CLASSES[entries["model_type"]]), file)
     before = peak()
     verdicts: list[Any] = []
     took = seconds(
@@ -133,6 +144,12 @@ def rows(quick: bool) -> None:
         print(f"Llama, {m['parameters'] / 1e9:.1f} billion parameters, {layers} layers, n = {long}, {what}")
         print(f"    check_model, whole call     {m['seconds']:8.2f} s          (at most {most})")
         print(f"    memory above the process    {m['memory']:8.0f} MiB        (at most 1024)", flush=True)
+    for what, entries in EXPERTS.items():
+        m = isolated(
+            "from_a_configuration", entries | ({"num_hidden_layers": 4} if quick else {}), 128 if quick else 2048
+        )
+        print(f"{what}, {m['parameters'] / 1e9:.1f} billion parameters, n = {128 if quick else 2048}")
+        print(f"    check_model, whole call     {m['seconds']:8.2f} s          (at most 30)", flush=True)
 
 
 def main() -> None:

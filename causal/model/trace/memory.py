@@ -38,6 +38,24 @@ class Geometry:
                 expected *= size
         return True
 
+    def starts_in(self, whole: Geometry) -> tuple[int, ...] | None:
+        """Where it begins along each axis of a whole geometry of which it is a block, or None where it is none.
+
+        >>> whole = Geometry(0, (2, 3, 4), (12, 4, 1), 4, "f")
+        >>> Geometry(6, (2, 2, 2), (12, 4, 1), 4, "f").starts_in(whole)
+        (0, 1, 2)
+        """
+        if self.dtype != whole.dtype or len(self.shape) != len(whole.shape):
+            return None
+        left, starts = self.offset - whole.offset, [0] * len(self.shape)
+        for axis in sorted(range(len(starts)), key=lambda a: -whole.strides[a]):
+            if whole.shape[axis] > 1:
+                starts[axis], left = divmod(left, whole.strides[axis])
+            alike = self.strides[axis] == whole.strides[axis] or self.shape[axis] == 1
+            if not alike or starts[axis] < 0 or starts[axis] + self.shape[axis] > whole.shape[axis]:
+                return None
+        return None if left else tuple(starts)
+
     def overlaps_itself(self) -> bool:
         """Whether two of its elements share a byte, as those of an expanded or unfolded tensor do.
 
@@ -154,6 +172,10 @@ class Memory:
             return Shadow(geometry.shape, s.lo.reshape(one), s.hi.reshape(one), s.kind.reshape(one))
         if math.prod(geometry.shape) == 0:
             return uniform(geometry.shape, FIXED)
+        starts = self._block(geometry)
+        if starts is not None:
+            assert self.base is not None
+            return _block_of(self.base[1], starts, geometry.shape)
         self._lay_flat(geometry.itemsize)
         assert self.flat is not None
         several = geometry.itemsize // self.unit
@@ -180,17 +202,32 @@ class Memory:
         if self.is_blank or geometry.is_whole(self.nbytes):
             self.everywhere, self.flat, self.base, self.dtype = None, None, (geometry, shadow), geometry.dtype
         elif math.prod(geometry.shape):
-            if self.dtype not in ("", geometry.dtype):
-                self.dtype = "mixed"  # every later read is coarse
-            self._lay_flat(geometry.itemsize)
-            assert self.flat is not None
-            several = geometry.itemsize // self.unit
-            for array, new in zip(self.flat, full(shadow), strict=True):
-                target = _window(array, geometry, several)
-                target[...] = new[..., None] if several > 1 else new
-            self.dtype = self.dtype or geometry.dtype
+            self._write_part(geometry, shadow)
         self.views, self.notes, self.forms, self.number = {geometry: shadow}, {}, {}, UNSEEN
         self.picks = {}
+
+    def _block(self, geometry: Geometry) -> tuple[int, ...] | None:
+        """Where a block of the one whole tensor that is known begins; None where it is none."""
+        if self.base is None or self.dtype != geometry.dtype or not self.base[0].is_whole(self.nbytes):
+            return None
+        return geometry.starts_in(self.base[0])
+
+    def _write_part(self, geometry: Geometry, shadow: Shadow) -> None:
+        """A block of a whole tensor is written into its shadow, which stays compressed; anything else is laid flat."""
+        starts = self._block(geometry)
+        if starts is not None:
+            assert self.base is not None
+            self.base = (self.base[0], _with_block(self.base[1], starts, shadow))
+            return
+        if self.dtype not in ("", geometry.dtype):
+            self.dtype = "mixed"  # every later read is coarse
+        self._lay_flat(geometry.itemsize)
+        assert self.flat is not None
+        several = geometry.itemsize // self.unit
+        for array, new in zip(self.flat, full(shadow), strict=True):
+            target = _window(array, geometry, several)
+            target[...] = new[..., None] if several > 1 else new
+        self.dtype = self.dtype or geometry.dtype
 
     def _lay_flat(self, itemsize: int) -> None:
         """Make `flat` the truth, in units no larger than `itemsize` bytes."""
@@ -215,6 +252,33 @@ class Memory:
             unit = math.gcd(self.unit, itemsize)
             self.flat = tuple(np.repeat(a, self.unit // unit) for a in self.flat)  # type: ignore[assignment]
             self.unit = unit
+
+
+def _block_of(whole: Shadow, starts: tuple[int, ...], shape: tuple[int, ...]) -> Shadow:
+    """The shadow of a block of a tensor."""
+
+    def cut(array: Array) -> Array:
+        where = zip(np.asarray(array).shape, starts, shape, strict=True)
+        found: Array = np.asarray(array)[tuple(slice(0, 1) if n == 1 else slice(a, a + m) for n, a, m in where)]
+        return found
+
+    return compressed(Shadow(shape, cut(whole.lo), cut(whole.hi), cut(whole.kind)))
+
+
+def _with_block(whole: Shadow, starts: tuple[int, ...], block: Shadow) -> Shadow:
+    """The shadow of a tensor of which a block was written; axes that the block covers stay compressed."""
+    parts = []
+    for old, new in zip((whole.lo, whole.hi, whole.kind), (block.lo, block.hi, block.kind), strict=True):
+        old, new = np.asarray(old), np.asarray(new)
+        cut = [n != size for n, size in zip(block.shape, whole.shape, strict=True)]
+        sizes = [
+            size if some else max(a, b) for some, size, a, b in zip(cut, whole.shape, old.shape, new.shape, strict=True)
+        ]
+        made = np.array(np.broadcast_to(old, sizes))
+        where = zip(cut, starts, block.shape, strict=True)
+        made[tuple(slice(start, start + n) if some else slice(None) for some, start, n in where)] = new
+        parts.append(made)
+    return compressed(Shadow(whole.shape, *parts))
 
 
 def _window(array: Array, geometry: Geometry, several: int) -> Array:

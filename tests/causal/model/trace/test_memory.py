@@ -81,3 +81,33 @@ def test_a_place_written_twice_may_hold_either():
     memory.write(Geometry(0, (2, 2), (1, 1), 4, "f"), Shadow((2, 2), ranks, ranks, np.full((1, 1), ZERO, np.uint8)))
     found = memory.read(Geometry(1, (1,), (1,), 4, "f"))
     assert (int(found.lo.min()), int(found.hi.max()), int(found.kind.max())) == (0, 3, 0)
+
+
+@st.composite
+def blocks(draw):
+    """A block of a tensor (2, 3, 4) that lies in one of two orders, and the axes along which its shadow varies."""
+    strides = draw(st.sampled_from([(12, 4, 1), (1, 8, 2)]))
+    starts = [draw(st.integers(0, size - 1)) for size in (2, 3, 4)]
+    shape = tuple(draw(st.integers(1, size - start)) for size, start in zip((2, 3, 4), starts, strict=True))
+    offset = sum(s * start for s, start in zip(strides, starts, strict=True))
+    return Geometry(offset, shape, strides, 4, "f"), [draw(st.booleans()) for _ in shape]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), blocks(), st.integers(0, 9)), min_size=1, max_size=8), st.booleans())
+def test_blocks_of_a_whole_tensor_are_read_and_written_without_laying_it_flat(steps, turned):
+    memory, truth = Memory(N * 4), np.zeros(N, np.int32)
+    whole = Geometry(0, (2, 3, 4), (1, 8, 2) if turned else (12, 4, 1), 4, "f")
+    memory.write(whole, uniform(whole.shape, 0, 0, 0))
+    for write, (g, varies), value in steps:
+        if write:
+            shape = [n if some else 1 for n, some in zip(g.shape, varies, strict=True)]
+            values = (np.arange(int(np.prod(shape))) + value).reshape(shape).astype(np.int32)
+            memory.write(g, Shadow(g.shape, values, values, np.full((1,) * 3, value % 2 * ZERO, np.uint8)))
+            window(truth, g)[...] = np.where(value % 2, 100, 0) + values
+        _, hi, kind = full(memory.read(g))
+        assert np.array_equal(np.where(kind == ZERO, 100, 0) + hi, window(truth, g))
+    if all(g.strides == whole.strides for _, (g, _), _ in steps):
+        assert memory.flat is None
+    hi, kind = full(memory.read(whole))[1:]
+    assert np.array_equal(np.where(kind == ZERO, 100, 0) + hi, window(truth, whole))
