@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import lru_cache
 
 from needs import need
 
@@ -137,6 +138,31 @@ def test_branches_of_python_on_single_lengths(asks):
     verdict = ap.check_model(model, given("full"), lengths="all", tries=60)
     assert verdict.status.name == "UNDECIDED"
     assert "which depends on the length" in verdict.reasons[0]
+
+
+KEPT = {16: 1.0}
+
+
+@lru_cache
+def kept_mask(n):
+    return jnp.tril(jnp.ones((n, n)))
+
+
+@pytest.mark.parametrize("asks", [lambda n: KEPT.get(n, 0.0), lambda n: n in KEPT, lambda n: (n in {16, 20}) * 1.0])
+def test_lengths_that_are_looked_up(asks):
+    """A symbol is in no dict of numbers, so that the program would be that of other lengths."""
+
+    def model(x):
+        return x[:, ::-1] if asks(x.shape[1]) else x.cumsum(1)
+
+    verdict = ap.check_model(model, given("full"), lengths="all", tries=60)
+    assert verdict.status.name == "UNDECIDED"
+    assert "which depends on the length" in verdict.reasons[0]
+
+
+def test_a_cache_of_what_is_made_for_a_length_is_none():
+    verdict = ap.check_model(lambda x: kept_mask(x.shape[1]) @ x, given("full"), lengths="all", replay="never")
+    assert verdict.status.name == "PROVED", verdict.reasons
 
 
 def test_what_is_asked_and_holds_for_all_lengths_narrows_the_range():
