@@ -72,4 +72,4 @@ def _differs(short: Question, longer: Question) -> str:
 
 def _alike(a: Checked, b: Checked) -> bool:
     """Whether both have as many numbers at each position."""
-    return a.columns.stop - a.columns.start == b.columns.stop - b.columns.start
+    return bool(a.columns.stop - a.columns.start == b.columns.stop - b.columns.start)

@@ -170,14 +170,14 @@ def _short(text: str) -> str:
 def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Everywhere], boundary: Any) -> Verdict:
     proofs = [p for f in found for p in f.proofs]
     obligations = list({o.text: o for p in proofs for o in p.obligations}.values())
-    ranges = {f.question.mode: _range(e) for f, e in zip(findings, found, strict=True)}
+    ranges = {f.question.mode: said_range(e) for f, e in zip(findings, found, strict=True)}
     modes = [f"{said} in {mode} mode" for mode, said in ranges.items()]
-    spoken = _range(found[0]) if len(set(ranges.values())) == 1 else "; ".join(modes)
+    spoken = said_range(found[0]) if len(set(ranges.values())) == 1 else "; ".join(modes)
     evidence = []
     for f, e in zip(findings, found, strict=True):
         count, seconds = (sum(getattr(p, part) for p in e.proofs) for part in ("operations", "seconds"))
         runs = "an abstract run for each end" if len(e.proofs[0].bounds) > 1 else "one abstract run"
-        run = f"{f.question.mode} mode: {runs} for {_range(e)}, of {count} operations"
+        run = f"{f.question.mode} mode: {runs} for {said_range(e)}, of {count} operations"
         evidence.append(Evidence("abstract", True, run, seconds))
     evidence.append(
         Evidence(
@@ -207,12 +207,14 @@ def _proved(verdict: Verdict, findings: Sequence[Finding], found: Sequence[Every
     )
 
 
-def _range(found: Everywhere) -> str:
+def said_range(found: Everywhere) -> str:
     """All lengths of the proofs, in words."""
     first = found.proofs[0].lengths
     rest = [p.lengths for p in found.proofs]
     if first.block > 1 and len(rest) == first.block <= MOST_RESIDUES:
-        return f"every n ≥ {max(r.smallest for r in rest) - first.block + 1}"
+        most = min((r.most for r in rest if r.most is not None), default=None)
+        start = max(r.smallest for r in rest) - first.block + 1
+        return f"every n ≥ {start}" + ("" if most is None else f" and n ≤ {most}")
     return ", ".join(r.describe() for r in sorted(rest, key=lambda r: r.residue))
 
 

@@ -17,7 +17,7 @@ MOST_RESIDUES = 16  # of a block, that are all proved
 
 @dataclass(frozen=True)
 class Lengths:
-    """n = block · m + residue with m ≥ `least`; of a block of 1, n itself, up to `most`."""
+    """n = block · m + residue with m ≥ `least`, and n ≤ `most`; of a block of 1, m is n itself."""
 
     block: int = 1
     residue: int = 0
@@ -44,7 +44,7 @@ class Lengths:
 
     def premises(self, variable: Term) -> list[Truth]:
         """What is true of the variable."""
-        return [variable >= self.least] + ([] if self.most is None else [variable <= self.most])
+        return [variable >= self.least] + ([] if self.most is None else [self.of(variable) <= self.most])
 
     def describe(self) -> str:
         """'every n ≥ 4', or 'every n = 4·m + 1 ≥ 5'."""

@@ -59,11 +59,10 @@ class AtenFront:
         except NotLinear:
             yield Lengths(least=LEAST[0])
             return
-        ends = [None] if record.most is None else [record.most, record.most - 1]
         for least in (s for s in LEAST if s <= n):
-            for most in ends:
+            for most in _ends(record):
                 lengths = Lengths(least=least, most=most)
-                if self._recorded(record, lengths).holds:
+                if lengths.holds(n) and self._recorded(record, lengths).holds:
                     none = False
                     yield lengths
         if none:
@@ -80,15 +79,15 @@ class AtenFront:
 
     def prove(self, lengths: Lengths, sides: Sequence[Side], finite_masks: bool) -> LengthProof:
         """The proof for some lengths; NotLinear where the program cannot be recorded for them."""
-        n = self._program.n
-        while not lengths.holds(n):
-            n += 1
-        for least in (s for s in LEAST if lengths.block > 1 and s <= n):  # a block may be cut from some length on
-            start = Lengths(lengths.block, lengths.residue, least, lengths.most)
-            if self._recorded(self._record(n), start).holds:
-                lengths = start
-                break
-        found = self._recorded(self._record(n), lengths)
+        start = max(self._program.n, lengths.smallest)
+        n = next((k for k in range(start, start + lengths.block) if lengths.holds(k)), None)
+        if n is None:
+            raise NotLinear(f"no length is recorded among {lengths.describe()}")
+        record = self._record(n)
+        if lengths.block > 1:
+            starts = (Lengths(lengths.block, lengths.residue, s, most) for s in LEAST for most in _ends(record))
+            lengths = next((s for s in starts if s.holds(n) and self._recorded(record, s).holds), lengths)
+        found = self._recorded(record, lengths)
         found.check()
         self._compare(found.record, lengths, n)
         return proved(found, lengths, sides, finite_masks)
@@ -208,6 +207,11 @@ class _Recorded:
         sizes = self._sizes(statements, variable)
         run = AtenRun(statements, sizes, last, side, finite_masks=finite_masks, axis=self.axis)
         return run, run.outputs(self.record)
+
+
+def _ends(record: Record) -> tuple[int | None, ...]:
+    """What n may be at most: a table's size, or one less, as PyTorch tells the whole of it from what was cut."""
+    return (None,) if record.most is None else (record.most, record.most - 1)
 
 
 def _grown(leaves: Sequence[Any], others: Sequence[Any], n: int, more: int) -> list[int | None]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from by_path import benchmark
 from needs import need
 
 need("torch")
+need("jax")
 need("z3")
 need("cvc5")
+
+from dataclasses import replace
+from types import SimpleNamespace
 
 import attnproof as ap
 import pytest
@@ -14,6 +19,8 @@ import torch
 from attnproof.causal.model.setting import ModelError
 from length_models_torch import MODELS, D, given, masked
 from torch import nn
+
+fuzz = benchmark("fuzz_lengths")
 
 
 def checked(model, x=None, **keywords):
@@ -103,6 +110,14 @@ def test_guards_are_the_range():
     assert verdict.about.endswith("every n ≥ 4")
 
 
+def test_a_table_that_ends_is_part_of_the_claim_of_every_remainder():
+    from attnproof.causal.model.every_length.check import Everywhere, said_range
+    from attnproof.causal.model.every_length.lengths import Lengths
+
+    proofs = [SimpleNamespace(lengths=Lengths(2, r, 2, 63)) for r in (0, 1)]
+    assert said_range(Everywhere(tuple(proofs))) == "every n ≥ 4 and n ≤ 63"
+
+
 def test_other_inputs_that_grow_are_made():
     def model(x, scale):
         return x.cumsum(1) * scale[:, :, None]
@@ -164,3 +179,19 @@ def test_a_kept_table_with_one_wrong_number_is_no_mask():
     model.seen[0, 0, 40, 50] = 1.0  # behind what the length given shows
     verdict = checked(model, given("kept mask"))
     assert verdict.status.name in ("UNDECIDED", "REFUTED"), verdict.about
+
+
+def test_a_guard_that_is_not_looked_at_is_seen(monkeypatch):
+    """A branch of Python that is right at the length given, claimed for all: the model there says otherwise."""
+    from attnproof.causal.model.every_length.aten import front
+
+    kept = front.recorded
+    monkeypatch.setattr(front, "recorded", lambda *given: replace(kept(*given), guards=(), least=2))
+    verdict = checked(lambda x: x.cumsum(1) if x.shape[1] > 3 else x.flip(1).cumsum(1))
+    assert verdict.about.endswith("every n ≥ 4")  # as the outputs at two and three positions deny the others
+
+
+def test_random_programs_read_nothing_later_than_their_bounds():
+    followed = [fuzz.torch_case(seed) for seed in (14, 16, 211)]
+    assert [c.name for c in followed if c.wrong] == []
+    assert all(c.proof is not None for c in followed)
