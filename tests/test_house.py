@@ -165,3 +165,15 @@ def test_the_wheel_holds_every_module(tmp_path):
     tops = tuple(f"attnproof/{package.name}/" for package in packages)
     assert held == {name for name in ours if name.count("/") == 1 or name.startswith(tops)}
     assert "attnproof/causal/model/trace/rules/elementwise.py" in held
+
+
+def test_a_test_asks_for_what_is_optional_before_it_imports_it():
+    """README's second command runs without the optional libraries."""
+    for path in sorted(ROOT.glob("tests/**/test_*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if any(word in ast.unparse(node) for word in ("need(", "importorskip(")):
+                break
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            optional = {name.partition(".")[0] for name in names} & {"torch", "jax", "transformers"}
+            assert not optional, f"{path.name} imports {optional} without need()"

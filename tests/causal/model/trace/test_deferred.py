@@ -6,7 +6,9 @@ import weakref
 
 import numpy as np
 import pytest
-import torch
+from needs import need
+
+torch = need("torch")
 from attnproof.causal.model import trace
 from attnproof.causal.model.trace import deferred, domain
 from attnproof.causal.model.trace.deferred import Deferred, blocks, held, late

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
+from needs import need
+
+torch = need("torch")
 from attnproof.causal.model.trace import deferred, domain, frontend
 from attnproof.causal.model.trace.domain import BIG, FIXED, MASKED, ZERO, Shadow, ranked, uniform
 from attnproof.causal.model.trace.ledger import ValueNeeded
