@@ -16,5 +16,6 @@ from . import normalising as normalising
 from . import recurrent as recurrent
 from . import reductions as reductions
 from . import routing as routing
+from . import samples as samples
 from . import scans as scans
 from . import sorting as sorting
