@@ -71,6 +71,7 @@ def test_a_process_that_waits_for_ever_is_ended(monkeypatch):
 
 
 def test_beside_libraries_with_threads_a_fork_server_makes_it(monkeypatch):
+    need("cloudpickle")  # a function defined in a test is sent by value
     monkeypatch.setattr(fresh, "UNSAFE", ("numpy",))
 
     def demeaned(x):
