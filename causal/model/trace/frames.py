@@ -167,7 +167,10 @@ class About:
             return int(note.rows.numbers.min()), int(note.rows.numbers.max())
         if operand.value.is_floating_point() or operand.value.is_complex() or not operand.shadow.is_fixed:
             within = bounds_of(operand)
-            return note.span if within is None else (int(within.lo.min()), int(within.hi.max()))
+            if within is None or not within.lo.size:
+                return note.span
+            least, most = int(within.lo.min()), int(within.hi.max())
+            return (least, most) if note.span is None else (max(least, note.span[0]), min(most, note.span[1]))
         numbers = self.call.shadows.numbers(operand.value)
         if numbers is None or not numbers.numel():
             return None
