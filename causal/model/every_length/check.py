@@ -12,6 +12,7 @@ from ..setting import ModelError
 from .boundaries import sides_of
 from .integers import NotLinear
 from .lengths import MOST_RESIDUES, Lengths, residues
+from .outside import outside
 from .prove import LengthProof
 
 if TYPE_CHECKING:
@@ -52,7 +53,18 @@ def everywhere(asked: Asked, one: Callable[[Asked], tuple[list[Finding], Verdict
         if not answer.closed:
             return _open(asked, verdict, answer, one)
         found.append(answer)
-    return _proved(verdict, findings, found, asked.boundary or "prefix")
+    proof = _proved(verdict, findings, found, asked.boundary or "prefix")
+    proved = [[p.lengths for p in e.proofs] for e in found]
+    left_out = outside(proved, proof.about.partition(" for ")[2], lambda n: _at(asked, n, one))
+    if left_out.refuted is not None:
+        reason = f"found at a length that the recorded program is not for; {proof.headline()}"
+        return replace(left_out.refuted, reasons=(*left_out.refuted.reasons, reason))
+    return proof if not left_out.conditions else with_conditions(proof, left_out.conditions)
+
+
+def with_conditions(verdict: Verdict, more: Sequence[Condition]) -> Verdict:
+    """The same verdict under more conditions."""
+    return replace(verdict, status=Status.PROVED_IF, conditions=(*verdict.conditions, *more))
 
 
 def _with_input(asked: Asked) -> Asked:

@@ -104,10 +104,25 @@ def test_what_a_record_cannot_say_of_all_lengths(model, why):
 
 def test_guards_are_the_range():
     """Branches of Python are decided at the length given, and the proof says for which lengths that is right."""
-    verdict = checked(lambda x: x.flip(1) if x.shape[1] > 20 else x.cumsum(1))
+    verdict = checked(lambda x: x.cumsum(1) * 2 if x.shape[1] > 20 else x.cumsum(1))
     assert verdict.about.endswith("every n ≥ 2 and n ≤ 20")
-    verdict = checked(lambda x: x.flip(1) if x.shape[1] < 4 else x.cumsum(1))
-    assert verdict.about.endswith("every n ≥ 4")
+    assert verdict.status.name == "PROVED_IF"
+    assert verdict.conditions[0].text.endswith("those that were proved, every n ≥ 2 and n ≤ 20")
+    verdict = checked(lambda x: x.cumsum(1) * 2 if x.shape[1] < 4 else x.cumsum(1))
+    assert (verdict.status.name, verdict.about.endswith("every n ≥ 4")) == ("PROVED", True)
+
+
+@pytest.mark.parametrize("model", [
+    lambda x: x.flip(1) if x.shape[1] > 20 else x.cumsum(1),
+    lambda x: x.flip(1) if x.shape[1] < 4 else x.cumsum(1),
+    lambda x: x.flip(1) if x.shape[1] % 4 == 3 else x.cumsum(1),
+    lambda x: torch.cat([x[:, :14].cumsum(1), x[:, 14:].flip(1)], 1),
+])  # fmt: skip
+def test_lengths_that_a_record_leaves_out_are_looked_at(model):
+    """A program that does something else there is no proof for all lengths."""
+    verdict = checked(model)
+    assert verdict.status.name == "REFUTED", verdict.headline()
+    assert verdict.witness.replay()
 
 
 def test_a_table_that_ends_is_part_of_the_claim_of_every_remainder():
@@ -187,7 +202,7 @@ def test_a_guard_that_is_not_looked_at_is_seen(monkeypatch):
 
     kept = front.recorded
     monkeypatch.setattr(front, "recorded", lambda *given: replace(kept(*given), guards=(), least=2))
-    verdict = checked(lambda x: x.cumsum(1) if x.shape[1] > 3 else x.flip(1).cumsum(1))
+    verdict = checked(lambda x: x.cumsum(1) if x.shape[1] > 3 else 2 * x.cumsum(1))
     assert verdict.about.endswith("every n ≥ 4")  # as the outputs at two and three positions deny the others
 
 

@@ -1,0 +1,76 @@
+"""Lengths that a proof leaves out: whether the model takes them, and what it does there.
+
+A record holds for a range of lengths, or for some remainders: Python branched on n, a table ends, blocks must fit. Most
+models raise at the others. Where one does not, it may do something else there, so that some of these lengths are
+checked one by one: a leak refutes, and what stays unknown is a condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import TYPE_CHECKING
+
+from ...verdict import Condition, Status
+
+if TYPE_CHECKING:
+    from ...verdict import Verdict
+    from .lengths import Lengths
+
+MOST = 8  # lengths below and between those of the proof that are looked at
+ABOVE = (2, 1, 3)  # how far above the last one; PyTorch tells a table's size less one
+FARTHEST = 4096  # positions of an input that is made for this
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What the model does at lengths that the proof leaves out: a verdict that refutes it, or conditions."""
+
+    refuted: Verdict | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
+def outside(proved: Sequence[Sequence[Lengths]], said: str, at: Callable[[int], Verdict | None]) -> Outside:
+    """Looks at lengths that are not `proved` in every mode; `at` gives the verdict at one, None where it raises."""
+
+    def is_proved(n: int) -> bool:
+        return all(any(r.holds(n) for r in ranges) for ranges in proved)
+
+    condition = Condition(f"the lengths of inputs are among those that were proved, {said}")
+    every = [r for ranges in proved for r in ranges]
+    start, period = max(r.smallest for r in every), lcm(*(r.block for r in every))
+    last = min((r.most for r in every if r.most is not None), default=None)
+    end = start + period if last is None else min(start + period, last + 1)
+    left_out = [n for n in range(2, end) if not is_proved(n)]
+    needed = len(left_out) > MOST
+    for n in left_out[:MOST]:
+        found = at(n)
+        if found is not None and found.status is Status.REFUTED:
+            return Outside(refuted=found)
+        needed = needed or (found is not None and (n > start or not _holds(found)))
+    if last is not None:
+        for found in _above(last, at):
+            if found is not None and found.status is Status.REFUTED:
+                return Outside(refuted=found)
+            needed = needed or found is None
+    return Outside(conditions=(condition,) if needed else ())
+
+
+def _above(last: int, at: Callable[[int], Verdict | None]) -> Iterator[Verdict | None]:
+    """What it does above the last length: nothing where it raises there; None where that is not known of all."""
+    if last + max(ABOVE) > FARTHEST:
+        yield None
+        return
+    further, next_one, *more = (last + k for k in ABOVE)
+    beyond, beside = at(further), at(next_one)
+    if beside is not None:
+        yield beside if _holds(beside) or beside.status is Status.REFUTED else None
+    if beyond is not None:
+        yield beyond
+        yield from (found for n in (*more, 2 * last + 2) if (found := at(n)) is not None)
+        yield None
+
+
+def _holds(verdict: Verdict) -> bool:
+    return verdict.status in (Status.PROVED, Status.PROVED_IF)
