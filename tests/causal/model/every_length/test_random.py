@@ -25,7 +25,7 @@ fuzz = benchmark("fuzz_lengths")
 @pytest.fixture(autouse=True)
 def compiled_quickly():
     """What compiling takes is most of the time."""
-    before = jax.config.jax_disable_most_optimizations
+    before = jax.config.values["jax_disable_most_optimizations"]
     jax.config.update("jax_disable_most_optimizations", True)
     yield
     jax.config.update("jax_disable_most_optimizations", before)
