@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from length_masks import masks
 from length_steps import RARE
 
 WIDTH = 4
@@ -68,19 +69,7 @@ def flipped(rng: random.Random) -> Step:
 
 def mask_of(rng: random.Random) -> Callable[[Any, Any], Any]:
     """A rule over a query's and a key's place."""
-    c, w, b = rng.choice([-1, 0, 0, 0, 1, 2]), rng.choice([2, 3, 5]), BLOCK
-    return rng.choice([
-        lambda i, j: j <= i + c,
-        lambda i, j: (j <= i + c) & (j > i - w),
-        lambda i, j: j // b <= i // b,
-        lambda i, j: (j // b < i // b) | (j == i),
-        lambda i, j: (j // b < i // b),
-        lambda i, j: (j <= i) & ((i - j) % w == 0),
-        lambda i, j: ((j <= i) & (j >= i - i % b)) | (j == 0),
-        lambda i, j: (j + 1) * b <= i,
-        lambda i, j: jnp.logical_not(j > i),
-        lambda i, j: (2 * j <= i),
-    ])  # fmt: skip
+    return rng.choice(masks(rng, BLOCK, jnp.logical_not)[1])
 
 
 def attention(rng: random.Random) -> Step:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from length_masks import masks
 from torch.nn import functional as F
 
 WIDTH = 4
@@ -84,18 +85,9 @@ def flipped(rng: random.Random) -> Step:
 
 def mask_of(rng: random.Random) -> Callable[[Any, Any], Any]:
     """A rule over a query's and a key's place."""
-    c, w, b = rng.choice([-1, 0, 0, 0, 1, 2]), rng.choice([2, 3, 5]), BLOCK
+    c, rules = masks(rng, BLOCK, torch.logical_not)
     return rng.choice([
-        lambda i, j: j <= i + c,
-        lambda i, j: (j <= i + c) & (j > i - w),
-        lambda i, j: j // b <= i // b,
-        lambda i, j: (j // b < i // b) | (j == i),
-        lambda i, j: (j // b < i // b),
-        lambda i, j: (j <= i) & ((i - j) % w == 0),
-        lambda i, j: ((j <= i) & (j >= i - i % b)) | (j == 0),
-        lambda i, j: (j + 1) * b <= i,
-        lambda i, j: torch.logical_not(j > i),
-        lambda i, j: (2 * j <= i),
+        *rules,
         lambda i, j: torch.ones(i.shape[0], i.shape[0], dtype=torch.bool).tril(c),
         lambda i, j: torch.full((i.shape[0], i.shape[0]), -torch.inf).triu(1 + c) == 0,
     ])  # fmt: skip

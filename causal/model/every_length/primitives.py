@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import elementwise, movement, reductions
 from .formats import REAL, exact, is_signed, is_truth, sort_of
 from .integers import FALSE, index, inverse, solver, whole
+from .registering import into
 from .shadow import LengthShadow, constant, joined, settled
 from .wrapping import fits
 
@@ -18,18 +19,7 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Equation"], Any]  # gives a shadow for each result (a single one as it is)
 RULES: dict[str, Rule] = {}
-
-
-def primitive(names: str) -> Callable[[Rule], Rule]:
-    """Registers a rule for the primitives of these names (separated by blanks)."""
-
-    def register(rule: Rule) -> Rule:
-        for name in names.split():
-            assert name not in RULES, f"{name} has two rules"
-            RULES[name] = rule
-        return rule
-
-    return register
+primitive = into(RULES)  # by the names of primitives
 
 
 # -- elementwise ------------------------------------------------------------------------------------------------------

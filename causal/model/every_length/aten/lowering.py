@@ -14,6 +14,7 @@ from .. import equation, integers
 from ..equation import Equation, Unfollowed
 from ..formats import is_signed
 from ..integers import solver
+from ..registering import into
 from ..shadow import LengthShadow, constant, is_size, moved, total
 
 if TYPE_CHECKING:
@@ -23,18 +24,7 @@ if TYPE_CHECKING:
 Lowering = Callable[["Call"], Any]  # gives an array for each result (a single one as it is)
 LOWERINGS: dict[str, Lowering] = {}
 BEHIND = 2**62  # what PyTorch writes for a slice that goes on to the end is more
-
-
-def aten(names: str) -> Callable[[Lowering], Lowering]:
-    """Registers a lowering for the operations of these names (separated by blanks), as "add.Tensor"."""
-
-    def register(lowering: Lowering) -> Lowering:
-        for name in names.split():
-            assert name not in LOWERINGS, f"{name} has two lowerings"
-            LOWERINGS[name] = lowering
-        return lowering
-
-    return register
+aten = into(LOWERINGS)  # by the names of operations, as "add.Tensor"
 
 
 @dataclass(frozen=True)
