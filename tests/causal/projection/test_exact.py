@@ -15,6 +15,7 @@ from attnproof.causal.projection.columns import Columns, enough_primes, modulo, 
 from attnproof.causal.projection.entries import read
 from attnproof.causal.projection.exact import keys_leak, open_thresholds, questions, values_leak
 from attnproof.causal.projection.leak import Decider, find_leak
+from by_path import benchmark
 from heads import cases, fractions, grids, heads, one_query
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -426,3 +427,19 @@ def test_a_mask_made_under_another_boundary_is_judged_under_the_prefix_boundary(
     F = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
     mask = largest_safe_mask(F, boundary=Boundary.strict(3))
     assert check_projection(F, visible=mask).boundary.kind == "prefix"
+
+
+@pytest.mark.parametrize("place", [None, 0, 1, 700, 1999, 2000, 3309, 3310, 3311, 3800, 3999])
+def test_one_entry_of_thousands_of_columns_is_seen(place):
+    """A grid of 64 slots is safe because equal pair sums cancel; one key that differs parts them.
+
+    The columns are worked on in pieces; places 3309 to 3311 lie where the first of them ends.
+    """
+    positions = 4000
+    values, keys = benchmark("projection").grid(positions, side=8)[::-1]
+    if place is not None:
+        keys[37, place] += 1
+    once = Boundary.from_times(np.arange(positions), [positions // 2 - 1])
+    verdict = check_projection(values, keys, layout="slots-first", boundary=once)
+    assert verdict.status.name == ("PROVED_IF" if place is None else "REFUTED")
+    assert verdict.witness is None or verdict.witness.replay()
