@@ -7,7 +7,7 @@ checked one by one: a leak refutes, and what stays unknown is a condition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .lengths import Lengths
 
 MOST = 8  # lengths below and between those of the proof that are looked at
-ABOVE = (2, 1, 3)  # how far above the last one; PyTorch tells a table's size less one
 FARTHEST = 4096  # positions of an input that is made for this
 
 
@@ -37,7 +36,6 @@ def outside(proved: Sequence[Sequence[Lengths]], said: str, at: Callable[[int], 
     def is_proved(n: int) -> bool:
         return all(any(r.holds(n) for r in ranges) for ranges in proved)
 
-    condition = Condition(f"the lengths of inputs are among those that were proved, {said}")
     every = [r for ranges in proved for r in ranges]
     start, period = max(r.smallest for r in every), lcm(*(r.block for r in every))
     last = min((r.most for r in every if r.most is not None), default=None)
@@ -49,27 +47,24 @@ def outside(proved: Sequence[Sequence[Lengths]], said: str, at: Callable[[int], 
         if found is not None and found.status is Status.REFUTED:
             return Outside(refuted=found)
         needed = needed or (found is not None and (n > start or not _holds(found)))
-    if last is not None:
-        for found in _above(last, at):
-            if found is not None and found.status is Status.REFUTED:
-                return Outside(refuted=found)
-            needed = needed or found is None
-    return Outside(conditions=(condition,) if needed else ())
+    above, raises = ([], True) if last is None else _above(last, at)
+    refuted = next((v for v in above if v.status is Status.REFUTED), None)
+    if refuted is not None or (raises and not needed):
+        return Outside(refuted)
+    return Outside(conditions=(Condition(f"the lengths of inputs are among those that were proved, {said}"),))
 
 
-def _above(last: int, at: Callable[[int], Verdict | None]) -> Iterator[Verdict | None]:
-    """What it does above the last length: nothing where it raises there; None where that is not known of all."""
-    if last + max(ABOVE) > FARTHEST:
-        yield None
-        return
-    further, next_one, *more = (last + k for k in ABOVE)
-    beyond, beside = at(further), at(next_one)
-    if beside is not None:
-        yield beside if _holds(beside) or beside.status is Status.REFUTED else None
-    if beyond is not None:
-        yield beyond
-        yield from (found for n in (*more, 2 * last + 2) if (found := at(n)) is not None)
-        yield None
+def _above(last: int, at: Callable[[int], Verdict | None]) -> tuple[list[Verdict], bool]:
+    """What the model does at some lengths above the last one, and whether that is all, since it raises at the others.
+
+    PyTorch tells a table's size less one, so that the next length may hold as well.
+    """
+    if last + 3 > FARTHEST:
+        return [], False
+    beyond, beside = at(last + 2), at(last + 1)
+    if beyond is None:
+        return ([], True) if beside is None else ([beside], _holds(beside))
+    return [v for v in (beside, beyond, at(last + 3), at(2 * last + 2)) if v is not None], False
 
 
 def _holds(verdict: Verdict) -> bool:
