@@ -58,7 +58,7 @@ def model_command(
         ),
     ] = None,
     n: Annotated[
-        str | None, typer.Option("--n", help="Lengths to check, such as 64 or 64,128; or all, for a model of JAX.")
+        str | None, typer.Option("--n", help="Lengths to check, such as 64 or 64,128; or all, to prove every length.")
     ] = None,
     mode: Annotated[str, typer.Option(help="eval, train or eval,train.")] = "eval",
     boundary: Annotated[
