@@ -65,6 +65,7 @@ def check_model(
 
     `modes` are "eval" and "train" (dropout with a fixed seed). `lengths=(32, 96)` checks several lengths, with
     `make_input(n)` or the given sequence cut or repeated, and tells where outputs on one prefix depend on n.
+    `lengths="all"` proves one recorded program for every length in a range that the verdict names (theorem T26).
     Parameters count as any numbers by default; `parameters="stored"` takes them as they are. `vocabulary` bounds
     whole-number inputs (tokens); where they reach an embedding, as they are or by slices, shifts and offsets, it is
     inferred. `rules` are `trace.Rule`s for operations of your own. A search for a leak tries a few sets of positions in
