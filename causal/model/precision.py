@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor, nn
 
     from .setting import Setting
@@ -18,36 +19,95 @@ class CannotWiden(Exception):
 
 
 @contextmanager
-def parameters_as(modules: Sequence[nn.Module], setting: Setting) -> Iterator[None]:
-    """Parameters jittered and widened as the setting says; the very same storage comes back afterwards."""
-    import torch
+def parameters_as(modules: Sequence[nn.Module], setting: Setting, held: Sequence[Tensor] = ()) -> Iterator[None]:
+    """Parameters jittered and widened as the setting says; the very same storage comes back afterwards.
 
+    What shared memory goes on sharing it, tensors among those `held` that lie in a parameter's or a buffer's.
+    """
     wide = setting.precision == "float64"
     if not (wide or setting.jitter or setting.tremor):
         yield
         return
-    held: dict[int, tuple[Tensor, Tensor]] = {}
-    generator = torch.Generator().manual_seed(1234 + setting.seed)
-    trembling = torch.Generator().manual_seed(4321 + setting.tremor_seed)
     parameters = {id(p) for top in modules for p in top.parameters()}
-    tensors = [t for top in modules for t in (*top.parameters(), *top.buffers())]
+    own = {id(t): t for top in modules for t in (*top.parameters(), *top.buffers()) if _is_number(t)}
+    noise, together = _Noise(setting), _in_one_memory(own.values(), held)
+    before: list[tuple[Tensor, Tensor]] = []
     try:
-        for t in tensors:
-            if id(t) in held or not (t.is_floating_point() or t.is_complex()):
-                continue
-            held[id(t)] = (t, t.data)
-            value = wider(t.data) if wide else t.data
-            if id(t) in parameters and (setting.jitter or setting.tremor):
-                real = torch.float64 if not t.is_complex() else torch.complex128
-                for scale, factor, source in ((setting.jitter, 1.0, generator), (setting.tremor, value, trembling)):
-                    if scale:
-                        noise = torch.randn(value.shape, generator=source, dtype=real).to(value.dtype)
-                        value = value + scale * factor * noise.to(value.device)
-            t.data = value
+        for t in own.values():
+            memory = together.pop(_memory(t), [])
+            if len(memory) > 1:
+                before += [(other, other.data) for other in memory]
+                _move_together(memory, wide, [noise if id(other) in parameters else None for other in memory])
+            elif memory:
+                before.append((t, t.data))
+                value = wider(t.data) if wide else t.data
+                t.data = noise.on(value) if id(t) in parameters else value
         yield
     finally:
-        for t, data in held.values():
+        for t, data in before:
             t.data = data
+
+
+class _Noise:
+    """What a setting adds to parameters."""
+
+    def __init__(self, setting: Setting) -> None:
+        import torch
+
+        generator = torch.Generator().manual_seed(1234 + setting.seed)
+        trembling = torch.Generator().manual_seed(4321 + setting.tremor_seed)
+        self._sources = [(setting.jitter, False, generator), (setting.tremor, True, trembling)]
+
+    def on(self, value: Tensor) -> Tensor:
+        """The value with noise, the tremor in proportion to it."""
+        import torch
+
+        real = torch.complex128 if value.is_complex() else torch.float64
+        for scale, is_relative, source in self._sources:
+            if scale:
+                noise = torch.randn(value.shape, generator=source, dtype=real).to(value.dtype)
+                value = value + scale * (value if is_relative else 1.0) * noise.to(value.device)
+        return value
+
+
+def _is_number(t: Tensor) -> bool:
+    return t.is_floating_point() or t.is_complex()
+
+
+def _memory(t: Tensor) -> tuple[int, torch.dtype]:
+    """What memory a tensor lies in, as which type; one without a storage, in none but its own."""
+    import torch
+
+    return t.untyped_storage()._cdata if t.layout is torch.strided and not t.is_nested else -id(t), t.dtype
+
+
+def _in_one_memory(own: Iterable[Tensor], others: Sequence[Tensor]) -> dict[Any, list[Tensor]]:
+    """The tensors by their memory, with those others that lie in it."""
+    found: dict[Any, list[Tensor]] = {}
+    for t in own:
+        found.setdefault(_memory(t), []).append(t)
+    known = {id(t) for some in found.values() for t in some}
+    for t in others:
+        if id(t) not in known and _memory(t) in found:
+            found[_memory(t)].append(t)
+    return found
+
+
+def _move_together(memory: Sequence[Tensor], wide: bool, noises: Sequence[_Noise | None]) -> None:
+    """Give tensors in one memory a new one, laid out alike."""
+    import torch
+
+    first, moved = memory[0], set()
+    storage = first.untyped_storage()
+    flat = torch.empty(0, dtype=first.dtype, device=first.device).set_(storage)
+    flat = wider(flat).clone() if wide else flat.clone()
+    for t, noise in zip(memory, noises, strict=True):
+        geometry = (t.shape, t.stride(), t.storage_offset())
+        value = flat.as_strided(*geometry)
+        if noise is not None and geometry not in moved and 0 not in t.stride():
+            value.copy_(noise.on(value.clone()))
+        moved.add(geometry)
+        t.data = value
 
 
 def _wide_dtype(dtype: Any) -> Any:

@@ -234,7 +234,7 @@ class Program:
             stack.enter_context(seeded(setting.seed))
             stack.enter_context(in_mode(self.modules, setting.mode))
             stack.enter_context(self.held.restored(values, lazily))
-            stack.enter_context(parameters_as(self.modules, setting))
+            stack.enter_context(parameters_as(self.modules, setting, self.held.tensors))
             if setting.apart:
                 stack.enter_context(uncompiled())
                 stack.enter_context(draws.apart())

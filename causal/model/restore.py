@@ -44,9 +44,9 @@ class Held:
         for value in reached:
             kind = type(value)
             if issubclass(kind, torch.Tensor):
-                if _is_plain(value):
-                    large = isinstance(value, torch.nn.Parameter) or value.nbytes > SMALL
-                    (self._large if large else self._small).append(value)
+                for tensor in _numbers_of(value):
+                    large = isinstance(tensor, torch.nn.Parameter) or tensor.nbytes > SMALL
+                    (self._large if large else self._small).append(tensor)
             elif issubclass(kind, types.FunctionType) and is_own_file(value.__code__.co_filename):
                 _, names = spaces.setdefault(id(value.__globals__), (value.__globals__, {}))
                 names.update(dict.fromkeys(names_in(value.__code__)))
@@ -56,6 +56,7 @@ class Held:
                 ways[kind] = Ways.of(kind)
             self._keep += ways[kind].of_object(value)
         self._keep += [partial(KeptNames, space, tuple(names)) for space, names in spaces.values()]
+        self.tensors = (*self._small, *self._large)
 
     @property
     def storages(self) -> set[int]:
@@ -135,6 +136,7 @@ class Numbers:
     def __init__(self, tensor: Tensor) -> None:
         self.tensor, self.own = tensor, tensor.detach()
         self._copy: Tensor | None = None
+        self._gradient, self._needs_gradient = tensor._grad, tensor.requires_grad
 
     def copy(self) -> None:
         """Keep them as they are now."""
@@ -155,6 +157,12 @@ class Numbers:
             )
             if moved:
                 t.data = own
+            if t.is_leaf and t.requires_grad is not self._needs_gradient:
+                t.requires_grad_(self._needs_gradient)
+                moved = True
+            if t._grad is not self._gradient:
+                t.grad = self._gradient
+                moved = True
             written = copy is not None and not _same_bits(t, copy)
             if copy is not None and written:
                 if 0 in t.stride():  # several places of one number
@@ -162,6 +170,22 @@ class Numbers:
                 else:
                     t.detach().copy_(copy)
         return moved or written
+
+
+def _numbers_of(t: Tensor) -> Iterator[Tensor]:
+    """The tensors that hold a tensor's numbers: itself, with its gradient, or what a sparse one is made of."""
+    import torch
+
+    if _is_plain(t):
+        yield t
+        if t._grad is not None:
+            yield from _numbers_of(t._grad)
+    elif t.layout is torch.sparse_coo and not t.is_meta:
+        yield from (t._indices(), t._values())
+    elif t.layout in (torch.sparse_csr, torch.sparse_bsr) and not t.is_meta:
+        yield from (t.crow_indices(), t.col_indices(), t.values())
+    elif t.layout in (torch.sparse_csc, torch.sparse_bsc) and not t.is_meta:
+        yield from (t.ccol_indices(), t.row_indices(), t.values())
 
 
 def _is_plain(t: Tensor) -> bool:

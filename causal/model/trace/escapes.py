@@ -211,6 +211,12 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
 
         return opened
 
+    def swapped(first: torch.Tensor, second: torch.Tensor) -> None:
+        with exits.stepping_aside():
+            mixed = first.is_meta is not second.is_meta
+        if mixed and not exits.shadows.has_values:
+            exits.ledger.need("torch.utils.swap_tensors() of tensors from before the run and from it")
+
     def text(function: Any, *_: Any) -> None:
         graph = str(function.inlined_graph)
         if any(f"aten::{word}(" in graph for word in TEXT):
@@ -286,6 +292,7 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
         (torch.utils.dlpack, "to_dlpack"),
     ):
         watch(holder, name, door("__dlpack__"))
+    watch(torch._C, "_swap_tensor_impl", swapped)
     for name in CALLBACKS:
         unseen(torch.Tensor, name, f"Tensor.{name}()")
     for name in STORAGE:

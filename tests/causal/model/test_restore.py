@@ -157,3 +157,70 @@ def test_what_compares_equal_is_put_back_all_the_same(change):
         assert looks() != before
     assert looks() == before
     assert held.changed
+
+
+# -- what a tensor holds besides its numbers -----------------------------------------------------------------------
+
+
+class Weighted(nn.Module):
+    """A model that does something with its weight before it uses it."""
+
+    def __init__(self, does):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(4, 4))
+        self.register_buffer("eye", torch.eye(4).to_sparse())
+        self.w.grad, self.does = torch.ones(4, 4), does
+
+    def forward(self, x):
+        self.does(self, x)
+        return x.cumsum(1) @ self.w
+
+
+def exchanges_constants(m, x):
+    torch.utils.swap_tensors(m.w, nn.Parameter(torch.ones(4, 4)))
+
+
+def exchanges_data(m, x):
+    torch.utils.swap_tensors(m.w, nn.Parameter(x[0, :4].detach().clone()))
+
+
+def forgets_its_gradient(m, x):
+    m.w.grad = None
+
+
+def adds_to_its_gradient(m, x):
+    m.w.grad.add_(x[0, :4])
+
+
+def takes_a_step(m, x):
+    with torch.enable_grad():
+        (x.detach() @ m.w).sum().backward()
+
+
+def freezes_it(m, x):
+    m.w.requires_grad_(False)
+
+
+def scales_a_sparse_one(m, x):
+    m.eye._values().mul_(2)
+
+
+@pytest.mark.parametrize("replay", ["auto", "never"])
+@pytest.mark.parametrize(
+    ("does", "leaks"),
+    [
+        (exchanges_constants, False), (exchanges_data, True), (forgets_its_gradient, False), (freezes_it, False),
+        (adds_to_its_gradient, False), (takes_a_step, False), (scales_a_sparse_one, False),
+    ],
+)  # fmt: skip
+def test_an_exchanged_tensor_its_gradient_and_what_a_sparse_one_holds_are_put_back(does, leaks, replay):
+    model = Weighted(does)
+    w, memory, before = model.w, model.w.data_ptr(), model.w.detach().clone()
+    verdict = ap.check_model(model, X, replay=replay)
+    expected = ("REFUTED" if replay == "auto" else "UNDECIDED") if leaks else "PROVED"
+    assert verdict.status.name.startswith(expected), verdict
+    assert model.w is w
+    assert (type(w), w.data_ptr(), w.requires_grad) == (nn.Parameter, memory, True)
+    assert torch.equal(w, before)
+    assert torch.equal(w.grad, torch.ones(4, 4))
+    assert torch.equal(model.eye.to_dense(), torch.eye(4))
