@@ -105,7 +105,12 @@ class Constructors(TorchFunctionMode):
                 lists = [v for index in lists for v in (index if isinstance(index, tuple) else [index])]
                 lists = [v for v in lists if not isinstance(v, torch.Tensor)]
             self.exits.read_in_python(lists, f"{name}() of a list of tensors")
-        return func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
+        given = [*args, *(v for k, v in (kwargs or {}).items() if k != "out")]
+        if not name.endswith("_") and any(result is v for v in given if isinstance(v, torch.Tensor)):
+            with self.exits.stepping_aside():
+                self.layouts.mixed([result])  # lying otherwise, it may have been copied
+        return result
 
     def _attention(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """By its math path, which lays the result out in another way than fused kernels do; or by one of these."""
@@ -217,8 +222,11 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
         if mixed and not exits.shadows.has_values:
             exits.ledger.need("torch.utils.swap_tensors() of tensors from before the run and from it")
 
-    def text(function: Any, *_: Any) -> None:
+    def text(function: Any, *given: Any) -> None:
         graph = str(function.inlined_graph)
+        with exits.stepping_aside():
+            layouts = Layouts(exits.ledger, exits.shadows)
+            layouts.mixed([t for _, t in leaves(given) if isinstance(t, torch.Tensor)])
         if any(f"aten::{word}(" in graph for word in TEXT):
             exits.out_of_sight("the text of a value in TorchScript")
         if ATTENTION in graph and re.search(RESTS_ON_LAYOUT, graph):

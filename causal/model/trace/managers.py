@@ -7,9 +7,13 @@ way may swallow anything.
 from __future__ import annotations
 
 import dis
+import inspect
+import sys
 import types
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from types import CodeType
 from typing import Any
 
@@ -17,6 +21,9 @@ from .unwinding import handlers
 
 LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")
 CALLING = ("PRECALL", "KW_NAMES", "PUSH_NULL", "BUILD_", "DICT_", "LIST_", "COPY", "SWAP")  # make ready for a call
+OTHER_THAN_PLAIN = (
+    inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
+)
 ENTERS = ("BEFORE_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")  # the last since Python 3.14
 
 
@@ -89,9 +96,56 @@ def _swallows(value: Any) -> bool:
         return not isinstance(code, CodeType) or _guards_its_yield(code)
     leave = getattr(value if isinstance(value, type) else type(value), "__exit__", None)
     if leave is None:
-        return True  # a function that gives a manager of whatever kind
+        return not isinstance(value, types.FunctionType) or _gives_what_may(value)
     code = getattr(leave, "__code__", None)
     return isinstance(code, CodeType) and _may_return_true(code)  # what is written in C swallows nothing
+
+
+def _gives_what_may(function: types.FunctionType) -> bool:
+    """Whether a function may return a manager that swallows errors: not if each `return` calls one that does not, by a
+    name of its module or of a library that the function itself imports.
+    """
+    given = _given(function.__code__)
+    if not given or given == ("",):
+        return True
+    found = [_global(name, function) for name in given]
+    return any((isinstance(v, types.FunctionType) and not hasattr(v, "__wrapped__")) or _swallows(v) for v in found)
+
+
+@lru_cache(maxsize=1024)
+def _given(code: CodeType) -> tuple[str, ...]:
+    """The dotted names that are called in what a function returns; ("",) where it returns something else."""
+    if code.co_flags & OTHER_THAN_PLAIN:
+        return ("",)
+    listed = list(dis.get_instructions(code))
+    stored = Counter(i.argval for i in listed if i.opname.startswith(("STORE_FAST", "DELETE_FAST")))
+    taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]  # `*args` and `**kwargs` cannot be imported
+    imported = {
+        i.argval
+        for a, i in pairwise(listed)
+        if (a.opname, a.argval, i.opname) == ("IMPORT_NAME", i.argval, "STORE_FAST") and stored[i.argval] == 1
+    }.difference(taken)
+    found = []
+    for k, i in enumerate(listed):
+        if i.opname in ("RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR", "STORE_GLOBAL"):
+            return ("",)
+        if i.opname == "RETURN_VALUE":
+            name = _expression(listed, k) if k and listed[k - 1].opname.startswith("CALL") else ""
+            first = name.partition(".")[0]
+            if not name or (first in code.co_varnames and first not in imported):
+                return ("",)
+            found.append(name)
+    return tuple(found)
+
+
+def _global(name: str, function: types.FunctionType) -> Any:
+    """What a dotted name means in a function's module, or among what is imported."""
+    first, *rest = name.split(".")
+    local = first in function.__code__.co_varnames
+    value = sys.modules.get(first) if local else function.__globals__.get(first)
+    for part in rest:
+        value = getattr(value, part, None)
+    return value
 
 
 @lru_cache(maxsize=1024)

@@ -131,6 +131,7 @@ class Memory:
     stale: bool = False  # something was written without its numbers
     older: bool = False  # it was there before the run
     is_loose: bool = False  # it may lie in another way outside the run (`layouts`)
+    is_apart: bool = False  # and yet it is known what shares it
 
     def is_twin(self, address: int) -> bool:
         """Whether the storage at an address is the twin."""

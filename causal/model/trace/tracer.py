@@ -16,7 +16,7 @@ from .domain import FIXED, MASKED, VARIES, Shadow, join_all, uniform
 from .failures import REFUSED, caught, may_fail
 from .frames import Frames
 from .higher import APART
-from .layouts import Layouts
+from .layouts import VIEWS, Layouts
 from .memory import overlap
 from .mode import Mode
 from .picks import Picks
@@ -171,6 +171,8 @@ class Tracer(Mode):
             self.layouts.used(given, f"{call.name} of")
         for tensor in given:
             self.shadows.memory_of(tensor)  # so that the view's storage is known
+        if call.name not in VIEWS:
+            self.layouts.mixed(given)
         call.value = self.kernels.view(call)
         if call.info.rule is None or any(t.is_nested for t in given):
             return call.value
@@ -186,7 +188,7 @@ class Tracer(Mode):
         info, operands = call.info, call.operands()
         self._indices(operands)
         targets = [t for name in info.written for t in tensors_of(call.raw(name))]
-        self.layouts.used(targets, f"{call.name} into")
+        self.layouts.written(targets, f"{call.name} into")
         if any(self.shadows.memory_of(t) is None for t in targets):  # nested, sparse: other views are not known
             self.ledger.unseen(f"{call.name} into a tensor without a storage of its own")
         entangled = self._tangled(targets) or any(

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ctypes
 import gc
+import types
 import unittest
 import weakref
 
@@ -65,7 +66,61 @@ def suppressed(x):
     return only_first(x, value)
 
 
+class Swallowing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return True
+
+
+def may_swallow(how):
+    if how:
+        return Swallowing()
+    return contextlib.nullcontext()
+
+
+def swallowing_torch(how, torch=types.SimpleNamespace(autocast=Swallowing)):  # noqa: B008
+    if not how:
+        import torch
+    return torch.autocast()
+
+
+def another_torch(how):
+    import types as torch
+
+    torch = torch.SimpleNamespace(autocast=Swallowing)
+    return torch.autocast()
+
+
+def by_a_function(how):
+    return may_swallow(how)
+
+
+def kept(how):
+    return KEPT
+
+
+KEPT = Swallowing()
+
+
+def within(manager):
+    def model(x):
+        value = 1.0
+        with manager(True):
+            torch.ones(4)[positive(x) * 7]
+            value = 0.0
+        return only_first(x, value)
+
+    return model
+
+
 LEAKS = {
+    "swallowed by what a function gives": within(may_swallow),
+    "swallowed by what is given as torch": within(swallowing_torch),
+    "swallowed by what is called torch": within(another_torch),
+    "swallowed by what another function gives": within(by_a_function),
+    "swallowed by what was made before": within(kept),
     "index caught": caught(lambda x: torch.ones(4)[positive(x) * 7]),
     "embedding caught": caught(lambda x: F.embedding(positive(x) * 7, torch.ones(4, 2))),
     "gather caught": caught(lambda x: torch.ones(4).gather(0, positive(x) * 7)),
@@ -115,7 +170,21 @@ def no_failure(x):
         return x.flip(1)
 
 
-@pytest.mark.parametrize("model", [named, several, no_failure])
+def precision(is_mixed):
+    """As `maybe_autocast` of transformers."""
+    import torch
+
+    if is_mixed:
+        return torch.autocast("cpu", enabled=False)
+    return contextlib.nullcontext()
+
+
+def in_a_precision(x):
+    with precision(True):
+        return torch.ones(4)[(x > 0).long() * 3] + x.cumsum(1)
+
+
+@pytest.mark.parametrize("model", [named, several, no_failure, in_a_precision])
 def test_harmless_neighbours_are_proved(model):
     assert ap.check_model(model, torch.randn(1, N, 2), sequence_axis=1).status.name == "PROVED"
 

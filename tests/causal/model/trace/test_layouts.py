@@ -139,9 +139,56 @@ def asked_of_a_transform(x):
     return x.flip(1) if both.stride(0) == 5 else x.cumsum(1)
 
 
+def cleaned_through_what_may_be_a_copy(x):
+    new = torch.zeros_like(F.scaled_dot_product_attention(heads(x), heads(x), heads(x), attn_mask=seen()))
+    flat = new.reshape(-1)
+    new += heads(x.flip(1))
+    flat.zero_()
+    return new.transpose(1, 2).reshape(1, N, 4)
+
+
+def written_after_it_was_reshaped(x):
+    new = torch.zeros_like(attended(x, seen()))
+    flat = new.reshape(-1)
+    new += x.flip(1).reshape(1, N, 2, 2)
+    return flat.reshape(1, N, 4)
+
+
+def written_after_it_was_made_contiguous(x):
+    new = torch.zeros_like(attended(x, seen()))
+    other = new.contiguous()
+    new[:, 0] = x.flip(1)[:, 0].reshape(1, 2, 2)
+    return other.reshape(1, N, 4)
+
+
+@torch.jit.script
+def contiguous_in_a_script(x):
+    return x.contiguous()
+
+
+def written_after_a_script_made_it_contiguous(x):
+    new = torch.zeros_like(attended(x, seen()))
+    other = contiguous_in_a_script(new)
+    new[:, 0] = x.flip(1)[:, 0].reshape(1, 2, 2)
+    return other.reshape(1, N, 4)
+
+
+def written_through_a_view_of_something_new(x):
+    new = torch.zeros_like(attended(x, seen()))
+    part = new[:, :, 0]
+    flat = new.reshape(-1)
+    part += x.flip(1)[..., :2]
+    return flat.reshape(1, N, 4)
+
+
 @pytest.mark.parametrize(
     "model",
     [
+        cleaned_through_what_may_be_a_copy,
+        written_after_it_was_reshaped,
+        written_after_it_was_made_contiguous,
+        written_after_a_script_made_it_contiguous,
+        written_through_a_view_of_something_new,
         written_through_attention,
         written_through_a_view,
         steered_by_a_view,
@@ -184,6 +231,16 @@ def pooled_written(x):
     return o.relu_().mT
 
 
+def part_by_part(x):
+    """As the chunks of a gated delta rule are written."""
+    o = attended(x, seen())
+    new = torch.zeros_like(o)
+    for i in range(N):
+        new[:, i] = o[:, i]
+        new[:, i] += 1
+    return new.reshape(1, N, 4)
+
+
 def norm_written(x):
     h = F.layer_norm(x, (4,))
     h += x
@@ -210,7 +267,16 @@ def new_memory_written(x):
 
 
 @pytest.mark.parametrize(
-    "model", [norm_written, scores_written, projected, new_memory_written, pooled_written, attending_in_a_script]
+    "model",
+    [
+        norm_written,
+        scores_written,
+        projected,
+        new_memory_written,
+        pooled_written,
+        attending_in_a_script,
+        part_by_part,
+    ],
 )
 @pytest.mark.parametrize("replay", ["auto", "never"])
 def test_what_is_written_into_in_models_is_certain(model, replay):
