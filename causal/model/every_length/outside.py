@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 8  # lengths below and between those of the proof that are looked at
 FARTHEST = 4096  # positions of an input that is made for this
+RUNNING = 4  # lengths above the last one at which the model is checked, of those that it takes
 
 
 @dataclass(frozen=True)
@@ -47,24 +48,41 @@ def outside(proved: Sequence[Sequence[Lengths]], said: str, at: Callable[[int], 
         if found is not None and found.status is Status.REFUTED:
             return Outside(refuted=found)
         needed = needed or (found is not None and (n > start or not _holds(found)))
-    above, raises = ([], True) if last is None else _above(last, at)
+    above, raises = ([], True) if last is None else _above(last, every, at)
     refuted = next((v for v in above if v.status is Status.REFUTED), None)
     if refuted is not None or (raises and not needed):
         return Outside(refuted)
     return Outside(conditions=(Condition(f"the lengths of inputs are among those that were proved, {said}"),))
 
 
-def _above(last: int, at: Callable[[int], Verdict | None]) -> tuple[list[Verdict], bool]:
+def _above(last: int, ranges: Sequence[Lengths], at: Callable[[int], Verdict | None]) -> tuple[list[Verdict], bool]:
     """What the model does at some lengths above the last one, and whether that is all, since it raises at the others.
 
     PyTorch tells a table's size less one, so that the next length may hold as well.
     """
     if last + 3 > FARTHEST:
         return [], False
-    beyond, beside = at(last + 2), at(last + 1)
-    if beyond is None:
-        return ([], True) if beside is None else ([beside], _holds(beside))
-    return [v for v in (beside, beyond, at(last + 3), at(2 * last + 2)) if v is not None], False
+    found: dict[int, Verdict] = {}
+    for n in _farther(last, ranges):
+        verdict = at(n)
+        if verdict is not None:
+            found[n] = verdict
+            if verdict.status is Status.REFUTED or len(found) == RUNNING:
+                break
+    return list(found.values()), all(n == last + 1 and _holds(v) for n, v in found.items())
+
+
+def _farther(last: int, ranges: Sequence[Lengths]) -> list[int]:
+    """Lengths above the last one: the next, the next two with each remainder that was proved, and powers of two, for
+    which programs are often made.
+    """
+    tried = [last + 2, last + 1, last + 3]
+    for r in ranges:
+        first = last + 1 + (r.residue - last - 1) % r.block
+        tried += [first, first + r.block]
+    power = 1 << last.bit_length()
+    tried += [2 * last + 2, power, 2 * power, 4 * power]
+    return [n for n in dict.fromkeys(tried) if n <= FARTHEST]
 
 
 def _holds(verdict: Verdict) -> bool:
