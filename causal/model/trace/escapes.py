@@ -225,8 +225,7 @@ def watched(exits: Exits, holders: Iterable[ModuleType] = ()) -> Iterator[None]:
     def text(function: Any, *given: Any) -> None:
         graph = str(function.inlined_graph)
         with exits.stepping_aside():
-            layouts = Layouts(exits.ledger, exits.shadows)
-            layouts.mixed([t for _, t in leaves(given) if isinstance(t, torch.Tensor)])
+            Layouts(exits.ledger, exits.shadows).mixed([t for _, t in leaves(given) if isinstance(t, torch.Tensor)])
         if any(f"aten::{word}(" in graph for word in TEXT):
             exits.out_of_sight("the text of a value in TorchScript")
         if ATTENTION in graph and re.search(RESTS_ON_LAYOUT, graph):
