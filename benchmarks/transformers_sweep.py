@@ -23,10 +23,13 @@ import sys
 import time
 import traceback
 import warnings
-from collections import Counter
-from datetime import date
 from pathlib import Path
 from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from transformers_page import page, reason  # noqa: E402
 
 POSITIONS = 12
 VOCABULARY = 50
@@ -35,7 +38,9 @@ LARGEST = 4_000_000  # numbers in a parameter of a model that counts as shrunk
 
 # The first pattern that a field's name matches gives its size. What none matches keeps its default.
 SIZES = {
-    r"(.*_)?vocab_size|vocab_size_per_layer_input|(.*_)?codebook_size|n_vocab": VOCABULARY,
+    r"(.*_)?vocab(_size)?|vocab_size_per_layer_input|n_vocab": VOCABULARY,
+    r"(.*_)?codebook_size": 64,  # a power of two
+    r"(.*_)?(conv_channels|out_channel)": 32,
     r"layer_types|layers_block_type|mlp_layer_types|block_types|attn_layers|.*_layers_types": "kinds",
     r"num_nextn_predict_layers|num_mtp_.*|mtp_.*": 0,
     r"(num_)?(hidden_)?(n_)?(encoder_|decoder_)?layers?|num_(encoder_|decoder_)?layers|n_layers?|num_blocks": 2,
@@ -56,7 +61,7 @@ SIZES = {
     r"(.*_)?(d_state|state_size|ssm_state_size)": 8,
     r"(.*_)?(intermediate_size|ffn_dim|ffn_hidden_size|d_ff|n_inner|feed_forward_size|dim_ff|mamba_intermediate"
     r"|intermediate_size_mlp|lru_width|expert_dim|dff|d_inner|mamba_d_ssm|expert_ffn_hidden_size|dense_ffn_dim)": 64,
-    r"(.*_)?(hidden_size|d_model|n_embd|embed_dim|hidden_dim|model_dim|embedding_size|emb_dim|word_embed_proj_dim"
+    r"(.*_)?(hidden_size(_global)?|d_model|n_embd|embed_dim|hidden_dim|model_dim|embedding_size|emb_dim|word_embed_proj_dim"
     r"|input_embedding_size|output_embedding_size|decoder_hidden_size|hidden_size_per_layer_input|block_dim)": 32,
     r"max_position_embeddings|max_target_positions|max_source_positions|n_positions|max_seq_len|seq_length|n_ctx"
     r"|max_sequence_length": 64,
@@ -111,6 +116,10 @@ SPECIAL: dict[str, dict[str, Any]] = {
 
 def size_of(name: str, default: Any) -> Any:
     """What a field of a configuration is set to; the default where no pattern fits."""
+    if isinstance(default, dict):
+        return {key: size_of(str(key), value) for key, value in default.items()}
+    if name == "num_codebooks" and isinstance(default, int):  # the sequence itself, or others beside it
+        return default if default >= POSITIONS else 1
     for pattern, size in SIZES.items():
         if re.fullmatch(pattern, name):
             if size == "kinds":
@@ -141,7 +150,7 @@ def shrunk(kind: Any) -> Any:
             if small is not value and small != value:
                 given[name] = small
     heads, own = "num_attention_heads", "num_key_value_heads"
-    if own in given and getattr(default, heads, None) == getattr(default, own):
+    if own in given and vars(default).get(heads) == vars(default).get(own):
         given[own] = 4
     types = [len(v) for n, v in given.items() if isinstance(v, list) and "type" in n]
     names = [n for n in ("num_hidden_layers", "num_layers", "n_layers", "n_layer") if hasattr(default, n)]
@@ -180,16 +189,20 @@ def logits(model: Any, x: Any) -> Any:
 
 
 def moved(model: Any, tokens: Any) -> float:
-    """By how much the logits up to a position move when the tokens after it are replaced, at most."""
+    """By how much the logits up to a position move when the tokens after it are replaced, at most.
+
+    Where there are fewer logits than tokens, they belong to the last of these.
+    """
     import torch
 
     worst = 0.0
     with torch.no_grad():
         before = logits(model, tokens)
-        for cut in range(tokens.shape[1] - 1):
+        missing = tokens.shape[1] - before.shape[1]
+        for cut in range(missing, tokens.shape[1] - 1):
             other = tokens.clone()
             other[:, cut + 1 :] = torch.randint(3, VOCABULARY, other[:, cut + 1 :].shape)
-            gap = (logits(model, other) - before)[:, : cut + 1].abs()
+            gap = (logits(model, other) - before)[:, : cut + 1 - missing].abs()
             worst = max(worst, float(torch.nan_to_num(gap, nan=1.0).max()))
     return worst
 
@@ -216,9 +229,9 @@ def judge(name: str, attention: str = "eager") -> dict[str, Any]:
     model = model_of(name, attention)
     tokens = torch.randint(3, VOCABULARY, (1, POSITIONS))
     with torch.no_grad():
-        logits(model, tokens)
+        boundary = ap.Boundary.prefix(POSITIONS, queries=logits(model, tokens).shape[1])
     started = time.perf_counter()
-    verdict = ap.check_model(lambda x: logits(model, x), tokens, vocabulary=VOCABULARY)
+    verdict = ap.check_model(lambda x: logits(model, x), tokens, boundary=boundary, vocabulary=VOCABULARY)
     row = {
         "verdict": verdict.status.name,
         "seconds": time.perf_counter() - started,
@@ -226,7 +239,7 @@ def judge(name: str, attention: str = "eager") -> dict[str, Any]:
         "reasons": list(verdict.reasons),
         "conditions": [c.text for c in verdict.conditions],
         "replays": verdict.witness is None or verdict.witness.replay(),
-        "blame": verdict.details["blame"] and str(verdict.details["blame"]["entry"]),
+        "blame": verdict.details["blame"] and verdict.details["blame"]["entry"],
     }
     try:
         row["moved"], row["precision"] = brute(model.double(), tokens), "float64"
@@ -293,54 +306,6 @@ def classes() -> list[str]:
     return sorted(named | {n for n in heads if not n.endswith("ForConditionalGeneration")})
 
 
-DECIDED = ("PROVED", "PROVED_IF", "REFUTED")
-
-
-def reason(row: dict[str, Any]) -> str:
-    """Why a class was not run or not decided, where a leak enters, or what a proof rests on."""
-    said = row.get("error") or "; ".join(row["conditions"][:1] or row["reasons"][:1])
-    said = row["blame"] or said if row["verdict"] == "REFUTED" else said
-    return re.sub(r"/\S*/(transformers|torch)/", r"~/\1/", said)
-
-
-def forwards(table: dict[str, dict[str, Any]]) -> str:
-    """How many forwards the undecided classes took on average."""
-    took = [row["forwards"] for row in table.values() if row["verdict"] == "UNDECIDED"]
-    return f"{sum(took) / len(took):.0f}" if took else "no"
-
-
-def page(table: dict[str, dict[str, Any]]) -> str:
-    """The table as a page."""
-    import transformers
-
-    count = Counter(row["verdict"] for row in table.values())
-    ran = sum(n for verdict, n in count.items() if verdict not in ("ERROR", "TIMEOUT"))
-    decided = sum(count[v] for v in DECIDED)
-    rows = [
-        f"| {name} | {row['verdict']} | {row.get('seconds', 0.0):.1f} | {reason(row)[:160].replace('|', '/')} |"
-        for name, row in sorted(table.items())
-    ]
-    return f"""# The causal language models of transformers {transformers.__version__}
-
-Made by `python benchmarks/transformers_sweep.py` on {date.today():%d %B %Y}. Each class is shrunk by one generic
-rule and checked over {POSITIONS} positions. Brute force, which knows nothing of the checker, replaces later tokens and
-looks whether an earlier logit moves, with the parameters as initialised and with noise on each.
-
-Of {len(table)} classes (of {len(classes())}) {ran} ran: {count["PROVED"]} are proved, {count["PROVED_IF"]} under
-conditions, {count["REFUTED"]} are refuted and {count["UNDECIDED"]} stay undecided:
-{decided / max(ran, 1):.1%} are decided. An undecided check took {forwards(table)} forwards on average.
-Brute force contradicts {sum(map(wrong, table.values()))} of the verdicts. The other classes could not be shrunk or run
-in this way (`ERROR`).
-
-A proof is one of the shrunk configuration, in eager attention and in evaluation mode; [guarantee](guarantee.md) says
-what it covers. A path that begins with `~` lies among the installed packages. The seconds were taken on a machine busy
-with other work.
-
-| class | verdict | seconds | condition, reason or place |
-|---|---|---:|---|
-""" + "".join(f"{row}\n" for row in rows)
-
-
 def main() -> int:
     """The table; 1 when a verdict is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -366,7 +331,7 @@ def main() -> int:
         if options.json:
             options.json.write_text(json.dumps(table, indent=1))
     if options.markdown:
-        options.markdown.write_text(page(table), encoding="utf-8")
+        options.markdown.write_text(page(table, transformers.__version__, POSITIONS, wrong), encoding="utf-8")
     return int(any(wrong(row) for row in table.values()))
 
 

@@ -52,3 +52,29 @@ def _within_capacity(weights, chosen, capacity=3):
         best = score.topk(capacity).indices
         kept = kept + torch.zeros_like(score).scatter(0, best, 1.0).view_as(kept) * (chosen == expert)
     return weights * kept
+
+
+def test_the_page_counts_first_and_cuts_no_word():
+    """Conditions stand once, with the places where they must hold; a refutation names operation, line and module."""
+    row = {"seconds": 1.0, "forwards": 5, "reasons": [], "conditions": [], "replays": True, "blame": None}
+    entry = {"operation": "aten.sum", "line": "/a/models/m.py:7", "module": "layers.0", "detail": ""}
+    masks = [
+        "in aten._softmax at /x/models/n.py:12 (layers.1) and another place, every score is small; the mask adds -1"
+    ]
+    read = "the program reads a value that depends on the input: aten.item in gate (/x/models/m.py:3)"
+    table = {
+        "A": row | {"verdict": "PROVED"},
+        "B": row | {"verdict": "PROVED_IF", "conditions": masks},
+        "C": row | {"verdict": "REFUTED", "blame": entry},
+        "D": row | {"verdict": "UNDECIDED", "reasons": [read + ", and goes on through mm"]},
+        "E": {"verdict": "ERROR", "error": "ValueError: " + "words " * 60},
+    }
+    text = sweep.page(table, "9.9", 12, sweep.wrong)
+    order = [text.index(part) for part in ("| all | 5 |", "## Refuted", "## Undecided", "## Not run", "## Proved\n")]
+    assert order == sorted(order)
+    assert "| `C` | 1.0 | `sum` at `m.py:7` in `layers.0` |" in text
+    assert "| `D` | 1.0 | 5 | the program reads a value that depends on the input: item in gate (m.py:3) |" in text
+    assert "If every score is small:\n" in text
+    assert "| `B` | 1.0 | `_softmax` at `n.py:12` in `layers.1` and another place |" in text
+    assert "words …" in text
+    assert "Brute force contradicts 0" in text

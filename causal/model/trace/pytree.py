@@ -157,16 +157,29 @@ def _sequence(value: Sequence[Any]) -> Node:
 
 
 def _dataclass(value: Any) -> Node:
-    fields = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
-    names = list(dict.fromkeys([*fields, *getattr(value, "__dict__", ())]))
+    names = list(dict.fromkeys([*(f.name for f in dataclasses.fields(value)), *getattr(value, "__dict__", ())]))
+    held = {name: child for name in names if (child := _attribute(value, name)) is not MISSING}
 
     def build(others: list[Any]) -> Any:
         new = copy.copy(value)
-        for name, other in zip(names, others, strict=True):
+        for name, other in zip(held, others, strict=True):
             object.__setattr__(new, name, other)  # frozen ones, too, and fields that __init__ does not take
         return new
 
-    return _unregistered(value, [f".{name}" for name in names], [getattr(value, name) for name in names], build)
+    return _unregistered(value, [f".{name}" for name in held], list(held.values()), build)
+
+
+MISSING = object()
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """What the object holds by this name, though its class may refuse to show it."""
+    try:
+        return getattr(value, name)
+    except AttributeError:
+        return MISSING
+    except Exception:
+        return object.__getattribute__(value, name)
 
 
 def _unregistered(value: Any, keys: list[str], children: list[Any], build: Callable[[list[Any]], Any]) -> Node:

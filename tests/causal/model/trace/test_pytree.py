@@ -42,6 +42,18 @@ class Slots:
     x: object
 
 
+@dataclasses.dataclass
+class Refusing:
+    """As a configuration of layers that differ, which says to whoever asks for a number that there are many."""
+
+    x: object
+
+    def __getattribute__(self, name):
+        if name == "x":
+            raise ValueError("there is one for each layer")
+        return super().__getattribute__(name)
+
+
 class Own:
     def __init__(self, x):
         self.x = x
@@ -100,6 +112,7 @@ BUILD = {  # each holds its argument once or more; the paths at which it does
     "dataclass": (Plain, [".x", ".derived[0]", ".beside"]),
     "frozen dataclass": (Frozen, [".x"]),
     "dataclass with slots": (Slots, [".x"]),
+    "dataclass that shows no field": (Refusing, [".x"]),
     "registered": (Own, ["[0]"]),
     "registered with keys": (Keyed, [".x"]),
 }
