@@ -134,7 +134,7 @@ def _events(program: Program, witness: ModelWitness, x: np.ndarray, stands: int)
             return
         axes = [a for a, size in enumerate(y.shape) if size == program.n]
         if len(axes) == 1:
-            found.append((name, side, y.detach().select(axes[0], stands).double().nan_to_num().clone()))
+            found.append((name, side, y.detach().select(axes[0], stands).clone()))
 
     def before(name: str) -> Any:
         return lambda module, given: keep(name, "in", given)
@@ -150,4 +150,4 @@ def _events(program: Program, witness: ModelWitness, x: np.ndarray, stands: int)
     finally:
         for hook in hooks:
             hook.remove()
-    return found
+    return [(name, side, y.double().nan_to_num()) for name, side, y in found]

@@ -1,25 +1,17 @@
-"""What one object keeps from run to run: taken down, compared by identity, and put back in place.
+"""What objects keep from run to run: taken down, compared by identity, and put back in place.
 
-What was taken down serves for the next run as well while the object still holds the very same things, so that a run
-which changes nothing costs a comparison.
+What was taken down serves for the next run as well while the objects still hold the very same things, so that a run
+which changes nothing costs a comparison: one for all dictionaries together, of which a model of two layers has a
+thousand.
 """
 
 from __future__ import annotations
 
-import functools
 import operator
-import random
-import types
-from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextvars import ContextVar
-from typing import Any, NamedTuple
-
-import numpy as np
-
-from .reachable import is_closed, is_own_class
-
-ABSENT = object()
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
+from typing import Any
 
 
 class Kept:
@@ -54,27 +46,60 @@ class Kept:
         raise NotImplementedError
 
 
-def _are_same(now: Collection[Any], kept: list[Any]) -> bool:
+def are_same(now: Collection[Any], kept: Sequence[Any]) -> bool:
     """Whether these are the very same objects in the same order."""
     return len(now) == len(kept) and all(map(operator.is_, now, kept))
 
 
-class _Dictionary(Kept):
-    __slots__ = ("_items", "_keys", "_kind")
+class _Contents:
+    """What dictionaries of one kind hold: all keys and all items, one dictionary after the other."""
+
+    def __init__(self, kind: Any, values: Sequence[Any]) -> None:
+        self.kind, self.values = kind, values  # a kind whose functions pass what subclasses make of reading and writing
+        self.lengths = list(map(dict.__len__, values))
+        self.used = [value for value, length in zip(values, self.lengths, strict=True) if length]
+        self.keys, self.items = map(list, self._now())
+
+    def _now(self) -> tuple[Iterable[Any], Iterable[Any]]:
+        keys, items = map(self.kind.keys, self.used), map(self.kind.values, self.used)
+        return chain.from_iterable(keys), chain.from_iterable(items)
+
+    def is_same(self) -> bool:
+        """Whether all hold the very same things in the same order."""
+        if list(map(dict.__len__, self.values)) != self.lengths:
+            return False
+        keys, items = self._now()
+        return all(map(operator.is_, keys, self.keys)) and all(map(operator.is_, items, self.items))
+
+    def write(self) -> None:
+        """Put them back where they are not."""
+        kind, end = self.kind, 0
+        for value, length in zip(self.values, self.lengths, strict=True):
+            start, end = end, end + length
+            keys, items = self.keys[start:end], self.items[start:end]
+            if are_same(kind.keys(value), keys) and are_same(kind.values(value), items):
+                continue
+            kind.clear(value)
+            for key, item in zip(keys, items, strict=True):
+                kind.__setitem__(value, key, item)
+
+
+class KeptDictionaries(Kept):
+    """What dictionaries hold; `value` lists them."""
+
+    __slots__ = ("_contents",)
 
     def _take(self) -> None:
-        kind: Any = OrderedDict if isinstance(self.value, OrderedDict) else dict  # past what subclasses make of writing
-        self._kind, self._keys, self._items = kind, list(kind.keys(self.value)), list(kind.values(self.value))
+        ordered = [value for value in self.value if isinstance(value, OrderedDict)]
+        plain = [value for value in self.value if not isinstance(value, OrderedDict)]
+        self._contents = [_Contents(dict, plain), _Contents(OrderedDict, ordered)]
 
     def _is_same(self) -> bool:
-        kind, value = self._kind, self.value
-        return _are_same(kind.keys(value), self._keys) and _are_same(kind.values(value), self._items)
+        return all(contents.is_same() for contents in self._contents)
 
     def _write(self) -> None:
-        kind, value = self._kind, self.value
-        kind.clear(value)
-        for key, item in zip(self._keys, self._items, strict=True):
-            kind.__setitem__(value, key, item)
+        for contents in self._contents:
+            contents.write()
 
 
 def attributes(value: Any) -> Any:
@@ -85,290 +110,25 @@ def attributes(value: Any) -> Any:
         return None
 
 
-class _Attributes(Kept):
-    __slots__ = ("_dictionary", "_kind")
+class KeptAttributes(Kept):
+    """The classes of objects and what their attributes are; `value` lists the objects."""
+
+    __slots__ = ("_inside", "_kinds", "_spaces")
 
     def _take(self) -> None:
-        self._kind, self._dictionary = type(self.value), _Dictionary(attributes(self.value))
-        self._dictionary.look()
+        self._kinds, self._spaces = list(map(type, self.value)), list(map(attributes, self.value))
+        self._inside = KeptDictionaries(self._spaces)
+        self._inside.look()
 
     def _is_same(self) -> bool:
-        held = self._dictionary
-        return type(self.value) is self._kind and attributes(self.value) is held.value and held._is_same()
+        kinds, spaces = list(map(type, self.value)), list(map(attributes, self.value))
+        return are_same(kinds, self._kinds) and are_same(spaces, self._spaces) and self._inside._is_same()
 
     def _write(self) -> None:
-        if attributes(self.value) is not self._dictionary.value:
-            object.__setattr__(self.value, "__dict__", self._dictionary.value)
-        self._dictionary.put_back()
-        if type(self.value) is not self._kind:  # lazy modules become others
-            object.__setattr__(self.value, "__class__", self._kind)
-
-
-class _Sequence(Kept):
-    __slots__ = ("_items", "_kind")
-
-    def _take(self) -> None:
-        self._kind = list if isinstance(self.value, list) else deque
-        self._items = list(self._kind.__iter__(self.value))
-
-    def _is_same(self) -> bool:
-        kind: Any = self._kind
-        if kind.__len__(self.value) != len(self._items):
-            return False
-        return all(map(operator.is_, kind.__iter__(self.value), self._items))
-
-    def _write(self) -> None:
-        kind: Any = self._kind
-        kind.clear(self.value)
-        kind.extend(self.value, self._items)
-
-
-class _Set(Kept):
-    __slots__ = ("_ids", "_items")
-
-    def _take(self) -> None:
-        self._items = set(self.value)
-        self._ids = frozenset(map(id, self._items))
-
-    def _is_same(self) -> bool:
-        return len(self.value) == len(self._ids) and self._ids.issuperset(map(id, self.value))
-
-    def _write(self) -> None:
-        self.value.clear()
-        self.value.update(self._items)
-
-
-class _Bytes(Kept):
-    __slots__ = ("_bytes",)
-
-    def _take(self) -> None:
-        self._bytes = bytes(self.value)
-
-    def _is_same(self) -> bool:
-        return bool(self.value == self._bytes)
-
-    def _write(self) -> None:
-        self.value[:] = self._bytes
-
-
-class _Array(Kept):
-    __slots__ = ("_numbers",)
-
-    def _take(self) -> None:
-        self._numbers = self.value.copy()
-
-    def _is_same(self) -> bool:
-        return not self.value.flags.writeable or bool(self.value.tobytes() == self._numbers.tobytes())
-
-    def _write(self) -> None:
-        self.value[...] = self._numbers
-
-
-class _Cell(Kept):
-    __slots__ = ("_content",)
-
-    def _take(self) -> None:
-        self._content = _content(self.value)
-
-    def _is_same(self) -> bool:
-        return _content(self.value) is self._content
-
-    def _write(self) -> None:
-        if self._content is ABSENT:
-            del self.value.cell_contents
-        else:
-            self.value.cell_contents = self._content
-
-
-def _content(value: types.CellType) -> Any:
-    try:
-        return value.cell_contents
-    except ValueError:  # empty
-        return ABSENT
-
-
-class _Slots(Kept):
-    __slots__ = ("_items", "_slots")
-
-    def __init__(self, slots: Sequence[types.MemberDescriptorType], value: Any) -> None:
-        super().__init__(value)
-        self._slots = slots
-
-    def _take(self) -> None:
-        self._items = [_slot(d, self.value) for d in self._slots]
-
-    def _changed(self) -> list[tuple[Any, Any]]:
-        pairs = zip(self._slots, self._items, strict=True)
-        return [(d, old) for d, old in pairs if _slot(d, self.value) is not old]
-
-    def _is_same(self) -> bool:
-        return not self._changed()
-
-    def _write(self) -> None:
-        for d, old in self._changed():
-            if old is ABSENT:
-                d.__delete__(self.value)
-            else:
-                d.__set__(self.value, old)
-
-
-def slots_of(kind: type) -> list[types.MemberDescriptorType]:
-    """The slots of a class, and of those that it is made of."""
-    held = [d for base in kind.__mro__ if "__slots__" in vars(base) for d in vars(base).values()]
-    return [d for d in held if isinstance(d, types.MemberDescriptorType)]
-
-
-def _slot(descriptor: Any, value: Any) -> Any:
-    try:
-        return descriptor.__get__(value)
-    except AttributeError:
-        return ABSENT
-
-
-class _Class(Kept):
-    __slots__ = ("_items",)
-
-    def _take(self) -> None:
-        self._items = dict(vars(self.value))
-
-    def _changed(self) -> list[tuple[str, Any]]:
-        now = vars(self.value)
-        return [(name, old) for name, old in self._items.items() if now.get(name, ABSENT) is not old]
-
-    def _is_same(self) -> bool:
-        return vars(self.value).keys() == self._items.keys() and not self._changed()
-
-    def _write(self) -> None:
-        for name in [n for n in vars(self.value) if n not in self._items]:
-            delattr(self.value, name)
-        for name, old in self._changed():
-            setattr(self.value, name, old)
-
-
-class KeptNames(Kept):
-    """The globals that functions name, which they may bind anew; `value` is the module's dictionary."""
-
-    __slots__ = ("_items", "_names")
-
-    def __init__(self, space: dict[str, Any], names: Sequence[str]) -> None:
-        super().__init__(space)
-        self._names = names
-
-    def _take(self) -> None:
-        self._items = [self.value.get(name, ABSENT) for name in self._names]
-
-    def _is_same(self) -> bool:
-        return all(self.value.get(name, ABSENT) is old for name, old in zip(self._names, self._items, strict=True))
-
-    def _write(self) -> None:
-        for name, old in zip(self._names, self._items, strict=True):
-            if old is ABSENT:
-                self.value.pop(name, None)
-            else:
-                self.value[name] = old
-
-
-class _Context(Kept):
-    """A context variable; one that had no value has one for good."""
-
-    __slots__ = ("_content",)
-
-    def _take(self) -> None:
-        self._content = self.value.get(ABSENT)
-
-    def _is_same(self) -> bool:
-        return self.value.get(ABSENT) is self._content
-
-    def _write(self) -> None:
-        if self._content is not ABSENT:
-            self.value.set(self._content)
-
-
-class _Cache(Kept):
-    """What a decorator cached, which is forgotten: what an earlier call saw is no part of the function."""
-
-    __slots__ = ()
-
-    def _take(self) -> None:
-        self.value.cache_clear()
-
-    def _is_same(self) -> bool:
-        return not self.value.cache_info().currsize
-
-    def _write(self) -> None:
-        self.value.cache_clear()
-
-
-class KeptRandom(Kept):
-    """A generator of random numbers, whose draws are told elsewhere and are no change; the system's has no state."""
-
-    __slots__ = ("_put", "_state")
-
-    def put_back(self) -> bool:
-        """The generator draws again what it drew; always False."""
-        super().put_back()
-        return False
-
-    def _take(self) -> None:
-        value = self.value
-        if isinstance(value, random.SystemRandom):
-            self._state, self._put = None, None
-        elif hasattr(value, "getstate"):
-            self._state, self._put = value.getstate(), value.setstate
-        elif hasattr(value, "get_state"):
-            self._state, self._put = value.get_state(), value.set_state
-        else:
-            inner = getattr(value, "bit_generator", value)
-            self._state, self._put = inner.state, functools.partial(setattr, inner, "state")
-
-    def _is_same(self) -> bool:
-        return False
-
-    def _write(self) -> None:
-        if self._put is not None:
-            self._put(self._state)
-
-
-KINDS: dict[type, type[Kept]] = {
-    dict: _Dictionary,
-    list: _Sequence,
-    deque: _Sequence,
-    set: _Set,
-    bytearray: _Bytes,
-    np.ndarray: _Array,
-    types.CellType: _Cell,
-    ContextVar: _Context,
-    functools._lru_cache_wrapper: _Cache,
-    random.Random: KeptRandom,
-    np.random.Generator: KeptRandom,
-    np.random.RandomState: KeptRandom,
-    np.random.BitGenerator: KeptRandom,
-}
-
-
-class Ways(NamedTuple):
-    """What is kept of the objects of one class."""
-
-    by_kind: tuple[type[Kept], ...]
-    is_class: bool
-    is_open: bool
-    slots: Sequence[types.MemberDescriptorType]
-
-    @classmethod
-    def of(cls, kind: type) -> Ways:
-        """Those of a class."""
-        by_kind = tuple(way for base, way in KINDS.items() if issubclass(kind, base))
-        is_class = issubclass(kind, type)
-        is_open = not (is_class or is_closed(kind) or issubclass(kind, types.FunctionType))
-        return cls(by_kind, is_class, is_open, slots_of(kind) if is_open else ())
-
-    def of_object(self, value: Any) -> Iterator[Callable[[], Kept]]:
-        """How to keep one of its objects."""
-        for way in self.by_kind:
-            yield functools.partial(way, value)
-        if self.is_class and is_own_class(value):
-            yield functools.partial(_Class, value)
-        if self.is_open and isinstance(attributes(value), dict):
-            yield functools.partial(_Attributes, value)
-        if self.slots:
-            yield functools.partial(_Slots, self.slots, value)
+        for value, space in zip(self.value, self._spaces, strict=True):
+            if attributes(value) is not space:
+                object.__setattr__(value, "__dict__", space)
+        self._inside.put_back()
+        for value, kind in zip(self.value, self._kinds, strict=True):
+            if type(value) is not kind:  # lazy modules become others
+                object.__setattr__(value, "__class__", kind)

@@ -51,7 +51,7 @@ def seeded(seed: int) -> Iterator[None]:
     numpy_state, python_state = np.random.get_state(), random.getstate()
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
     with torch.random.fork_rng(devices):
-        torch.manual_seed(seed)
+        _seed(seed)
         np.random.seed(seed % 2**32)
         random.seed(seed)
         try:
@@ -59,3 +59,17 @@ def seeded(seed: int) -> Iterator[None]:
         finally:
             np.random.set_state(numpy_state)
             random.setstate(python_state)
+
+
+def _seed(seed: int) -> None:
+    """Seed torch's generators, but for devices that wait for their first use: what PyTorch would remember until then
+    would take the place of the seed that the caller gave.
+    """
+    import torch
+
+    devices = getattr(torch, "accelerator", None)  # torch 2.6
+    waits = any(device.is_available() and not device.is_initialized() for device in (torch.cuda, torch.xpu))
+    if waits or (devices is not None and not devices.is_available()):
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)

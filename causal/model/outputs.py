@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .dense import dense
-from .kept import attributes, slots_of
+from .kept import attributes
 from .reachable import reachable
 from .setting import ModelError
+from .ways import slots_of
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -110,20 +111,18 @@ def _move_together(memory: Sequence[Tensor], wide: bool, noises: Sequence[_Noise
         t.data = value
 
 
-def _wide_dtype(dtype: Any) -> Any:
+@cache
+def _wide_dtypes() -> dict[Any, Any]:
     import torch
 
-    if dtype in (torch.float16, torch.bfloat16, torch.float32):
-        return torch.float64
-    if dtype in (torch.complex32, torch.complex64):
-        return torch.complex128
-    return dtype
+    real = dict.fromkeys((torch.float16, torch.bfloat16, torch.float32), torch.float64)
+    return {**real, torch.complex32: torch.complex128, torch.complex64: torch.complex128}
 
 
 def wider(t: Tensor) -> Tensor:
     """The tensor in double precision; whole numbers as they are."""
-    wide = _wide_dtype(t.dtype)
-    return t if wide is t.dtype else t.to(wide)
+    wide = _wide_dtypes().get(t.dtype)
+    return t if wide is None else t.to(wide)
 
 
 @contextmanager
@@ -163,10 +162,12 @@ def widening() -> Mode:
     from .trace.mode import Mode
     from .trace.pytree import leaves, mapped
 
+    wide = _wide_dtypes()
+
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return wider(value)
-        return _wide_dtype(value) if isinstance(value, torch.dtype) else value
+        return wide.get(value, value) if isinstance(value, torch.dtype) else value
 
     class Widening(Mode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -178,9 +179,8 @@ def widening() -> Mode:
                 given = {a.name: v for a, v in zip(func._schema.arguments, args, strict=False)} | (kwargs or {})
                 marked = [a.name for a in func._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
                 written = [t for _, t in leaves([given.get(name) for name in marked]) if isinstance(t, torch.Tensor)]
-                if any(_wide_dtype(t.dtype) is not t.dtype for t in written):
+                if any(t.dtype in wide for t in written):
                     raise CannotWiden("the model writes into a tensor of its own that is not float64")
-            args, kwargs = mapped(widen, (args, kwargs or {}))
-            return func(*args, **kwargs)
+            return func(*[mapped(widen, v) for v in args], **{k: mapped(widen, v) for k, v in (kwargs or {}).items()})
 
     return Widening()

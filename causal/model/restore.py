@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..ownership import is_own_file
 from .dense import dense
-from .kept import Kept, KeptNames, KeptRandom, Ways
+from .kept import Kept, KeptAttributes, KeptDictionaries
 from .reachable import is_closed, names_in
+from .ways import KeptNames, KeptRandom, Ways
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -40,6 +41,7 @@ class Held:
         self._is_first = True
         self.changed = any(hasattr(type(value), "__next__") and is_closed(type(value)) for value in reached)
         spaces: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
+        dictionaries, objects = list[Any](), list[Any]()
         ways: dict[type, Ways] = {}
         for value in reached:
             kind = type(value)
@@ -54,7 +56,12 @@ class Held:
                 self._keep.append(partial(KeptRandom, value))
             if kind not in ways:
                 ways[kind] = Ways.of(kind)
+            if ways[kind].is_dictionary:
+                dictionaries.append(value)
+            if ways[kind].has_attributes(value):
+                objects.append(value)
             self._keep += ways[kind].of_object(value)
+        self._keep += [partial(KeptDictionaries, dictionaries), partial(KeptAttributes, objects)]
         self._keep += [partial(KeptNames, space, tuple(names)) for space, names in spaces.values()]
         self.tensors = (*self._small, *self._large)
 

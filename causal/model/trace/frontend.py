@@ -8,20 +8,17 @@ recorded (`ledger`): nothing that was read out of data ever becomes a constant.
 
 from __future__ import annotations
 
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
 
 from ....libraries import missing
-from ...ownership import is_own_file
 from ..modules import modules_of
 from .chance import followed
 from .composed import biases_made_under_modes
@@ -45,17 +42,18 @@ from .caches import uncached
 from .disguise import Disguise
 from .escapes import Constructors, eager, watched
 from .exits import Exits
+from .importers import importers
 from .kernels import Kernels, Shapes, warmed
 from .kinds import answered
 from .ledger import WEAK, Ledger, NoValues, ValueNeeded
 from .leftovers import apart, numbered
+from .numbering import Numbering, Table
 from .routes import settled
 from .shadows import Shadows
 from .tracer import Tracer
 from .twins import Twins
 
 if TYPE_CHECKING:
-    from .numbering import Numbering
     from .policy import Policy
     from .provenance import Graph
     from .subject import Subject
@@ -110,7 +108,7 @@ def run(
             memory.written = False
         if numbering is not None:
             numbering.name(shadows, tensor, original)
-    files = _files(subject.model, modules)
+    files = importers(subject.model, modules)
     started = time.perf_counter()
     with ExitStack() as stack:
         stack.enter_context(through_math())
@@ -240,7 +238,10 @@ def traced(
     kept = kept or numbered(left)
     if kept:
         raise RuntimeError(f"it keeps {kept}, made from its input, where the check cannot put it back")
-    return _with_values(subject, policy, prepared, ranks, flow, why or WEAK)
+    stopped = isinstance(found, str)  # mostly at the read of a truth value
+    return _with_values(
+        subject, policy, prepared, ranks, flow, why or WEAK, Numbering(Table(), {}) if stopped else None
+    )
 
 
 def _with_values(
@@ -250,27 +251,19 @@ def _with_values(
     ranks: Any,
     flow: Graph | None,
     why: str,
+    numbering: Numbering | None = None,
 ) -> Trace:
-    """A run with values, and where it reads truth values out of the input, others that show what these change."""
+    """A run with values, and where it reads truth values out of the input, others that show what these change.
 
-    def again(numbering: Numbering) -> Trace:
+    With a `numbering`, which has no outcomes, it serves as the first of those.
+    """
+
+    def again(numbering: Numbering | None, flow: Graph | None = None) -> Trace:
         with prepared(True):
-            return run(subject, policy, ranks, numbering=numbering)
+            return run(subject, policy, ranks, flow, numbering=numbering)
 
-    with prepared(True):
-        found = replace(run(subject, policy, ranks, flow), with_values=why)
-    return found if flow is not None else settled(found, again)
-
-
-def _files(model: Any, modules: Sequence[torch.nn.Module]) -> list[ModuleType]:
-    """The files that may have imported a door by its name: all that are no library's, and those of the model's own."""
-    its = {str(getattr(part, "__module__", "")) for part in (model, *map(type, modules))}
-    return [
-        module
-        for name, module in sorted(sys.modules.items())
-        if name.partition(".")[0] not in ("torch", "attnproof")
-        and (name == "__main__" or name in its or is_own_file(getattr(module, "__file__", None)))
-    ]
+    found = replace(again(numbering, flow), with_values=why)
+    return found if flow is not None else settled(found, numbering, again)
 
 
 def _order(ranks: Any, n: int) -> np.ndarray:

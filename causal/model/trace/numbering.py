@@ -94,12 +94,16 @@ class Numbering:
         return self.table.of(("numbers", bytes(held.tolist())))
 
     def read(self, shadows: Shadows, tensor: torch.Tensor, value: bool, operation: Operation) -> bool:
-        """The outcome of a read of a truth value, by this operation."""
+        """The outcome of a read of a truth value, by this operation: the value itself, where it is not made another."""
         number = self.of(shadows, tensor)
+        if number == UNSEEN:
+            return value
+        outcome = self.outcomes.get(number, value)
         if number not in self.asked:
-            self.asked[number] = self.outcomes.get(number, value)
+            self.asked[number] = outcome
             self.since, self.last = 0, operation
-        return self.asked[number]
+        self.lost |= self.asked[number] != outcome
+        return outcome
 
     @property
     def is_steered(self) -> bool:

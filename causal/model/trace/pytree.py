@@ -21,6 +21,7 @@ from ....errors import ArgumentError
 
 DEEPEST = 64  # levels; a structure that holds itself has no end
 PLAIN = frozenset({torch.Tensor, torch.nn.Parameter, torch.dtype, torch.Size, type(None), bool, int, float, str})
+PLACES = [f"[{i}]" for i in range(64)]
 LEAVES = (torch.Tensor, torch.nn.Module, str, bytes, bytearray, memoryview, range, array.array, type)
 
 
@@ -48,7 +49,18 @@ def leaves(value: Any) -> Iterator[tuple[str, Any]]:
 
 def tensors_of(value: Any) -> list[torch.Tensor]:
     """The tensors among the leaves, in order."""
-    return [v for _, v in leaves(value) if isinstance(v, torch.Tensor)]
+    found: list[torch.Tensor] = []
+    _gather(found, value, 0)
+    return found
+
+
+def _gather(found: list[torch.Tensor], value: Any, depth: int) -> None:
+    node = node_of(value, depth)
+    if node is not None:
+        for child in node.children:
+            _gather(found, child, depth + 1)
+    elif isinstance(value, torch.Tensor):
+        found.append(value)
 
 
 def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
@@ -92,8 +104,12 @@ def node_of(value: Any, depth: int = 0) -> Node | None:
 
 
 def _level(value: Any, kind: type) -> Node | None:
-    if kind is list or kind is tuple:  # the most frequent by far, and the same as PyTorch's
-        return Node([f"[{i}]" for i in range(len(value))], value, kind)
+    if kind is list or kind is tuple:  # these three are the most frequent by far, and the same as PyTorch's
+        many = len(value)
+        return Node(PLACES[:many] if many <= len(PLACES) else [f"[{i}]" for i in range(many)], value, kind)
+    if kind is dict:
+        names = list(value)
+        return Node([f"[{n!r}]" for n in names], list(value.values()), lambda o: dict(zip(names, o, strict=True)))
     registered = pytree.SUPPORTED_NODES.get(pytree._get_node_type(value))
     if registered is not None:
         return _registered(value, registered)

@@ -13,7 +13,7 @@ from needs import need
 
 torch = need("torch")
 from attnproof.causal.model import check_model
-from attnproof.causal.model.kept import Ways
+from attnproof.causal.model.kept import KeptDictionaries
 from attnproof.causal.model.restore import Held
 from torch import nn
 
@@ -118,10 +118,10 @@ def test_a_run_within_a_run_keeps_its_own():
 
 def test_what_stays_the_same_is_not_taken_down_again(monkeypatch):
     value = {"a": 1}
-    (way,) = Ways.of(dict).of_object(value)
-    kind, taken = type(way()), []
-    take = kind._take
-    monkeypatch.setattr(kind, "_take", lambda kept: (taken.append(kept), take(kept)))
+    taken, take = [], KeptDictionaries._take
+    monkeypatch.setattr(
+        KeptDictionaries, "_take", lambda kept: (taken.append(kept), take(kept)) if kept.value else take(kept)
+    )
     held = Held([value])
     for _ in range(3):
         with held.restored():

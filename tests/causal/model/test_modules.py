@@ -13,7 +13,7 @@ from needs import need
 torch = need("torch")
 from attnproof.causal import trace
 from attnproof.causal.model import check_model
-from attnproof.causal.model.modules import modules_of
+from attnproof.causal.model.modules import modules_of, seeded
 from torch import nn
 
 LAYER = nn.Linear(2, 2)
@@ -309,3 +309,16 @@ def test_a_mode_that_is_built_in_is_said():
         frozen = [m for m in model.modules() if type(m).__name__ == "RecursiveScriptModule"]
         assert not any(hasattr(m, "training") for m in frozen)
     assert not any("built in" in r for r in check_model(nn.Linear(4, 4), X, sequence_axis=1).reasons)
+
+
+def test_a_seed_that_waits_for_a_device_stays_the_callers(monkeypatch):
+    """What PyTorch is told before CUDA's first use, it says then: a check must not be the last to have told it."""
+    told = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", told.append)
+    with seeded(3):
+        first = torch.rand(2)
+    with seeded(3):
+        assert torch.equal(torch.rand(2), first)
+    assert not told
