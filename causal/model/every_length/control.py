@@ -10,7 +10,7 @@ from .formats import is_signed
 from .integers import NONE, index, solver, whole
 from .primitives import primitive
 from .sampling import STEP
-from .shadow import LengthShadow, joined, may_be_low, moved
+from .shadow import TRUTHS, LengthShadow, joined, may_be_low, moved
 from .templates import ranges, within
 from .wrapping import fits
 
@@ -180,10 +180,11 @@ class _Loop:
 def _at_step(x: LengthShadow, k: Term, step: Term) -> LengthShadow:
     """The shadow with the step put in."""
     parts: dict[str, Any] = {}
-    for part in ("hi", "fixed", "zero", "neginf", "low", "positive", "unseen", "whole"):
+    for part in ("hi", *TRUTHS, "whole"):
         term = getattr(x, part)
         parts[part] = None if term is None else solver.simplify(solver.substitute(term, (k, step)))
-    return replace(x, **parts)
+    two = None if x.two is None else (solver.simplify(solver.substitute(x.two[0], (k, step))), *x.two[1:])
+    return replace(x, two=two, **parts)
 
 
 def _counting() -> Any:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .integers import Truth
     from .shadow import Size
 
-BIG = 100.0  # a constant of −BIG or below stands in for −∞ (`trace.domain.BIG_MASK`)
+BIG = 100  # a constant of −BIG or below stands in for −∞ (`trace.domain.BIG_MASK`)
 
 Shape = Sequence["Size"]
 
@@ -39,14 +39,16 @@ def add(shape: Shape, a: LengthShadow, b: LengthShadow, real: bool) -> LengthSha
     if not real:
         return replace(result, positive=positive)
     loose = inverse(every(a.fixed, b.fixed))
-    low = either(every(either(a.low, b.low), loose), every(a.low, b.zero), every(b.low, a.zero))
+    low = either(every(either(a.low, b.low), loose), every(a.low, either(b.zero, b.low)), every(b.low, a.zero))
     same = [(a, b.zero), (b, a.zero)]
     zero = every(a.zero, b.zero)
+    high = either(*(every(x.high, nothing) for x, nothing in same))
     return settled(
         replace(
             result,
             positive=positive,
             low=low,
+            high=high,
             zero=zero,
             neginf=either(a.neginf, b.neginf),
             unseen=either(result.unseen, *(every(x.unseen, nothing) for x, nothing in same)),
@@ -61,24 +63,24 @@ def subtract(shape: Shape, a: LengthShadow, b: LengthShadow, real: bool) -> Leng
     if not real:
         return result
     loose = inverse(every(a.fixed, b.fixed))
-    lowers = a.low
-    if b.number is not None and b.number >= BIG:
-        lowers = integers.TRUE
-    low = every(lowers, loose, inverse(b.unseen), inverse(b.low))
+    low = every(either(a.low, b.high), loose, inverse(b.unseen), inverse(b.low))
+    low = either(low, every(a.low, either(b.zero, b.high)), every(a.zero, b.high))
     return settled(
         replace(result, low=low, neginf=a.neginf, positive=every(a.positive, b.zero), signed=a.signed or b.signed)
     )
 
 
 def multiply(shape: Shape, a: LengthShadow, b: LengthShadow) -> LengthShadow:
-    """a · b: an exact 0 stays one, whatever the other (finite) number is."""
+    """a · b: an exact 0 stays one, whatever the other (finite) number is; a counted one makes a large number a mask."""
     result = joined(shape, [a, b])
-    zero, low = either(a.zero, b.zero), FALSE
+    zero, low, high = either(a.zero, b.zero), FALSE, FALSE
     for x, y in ((a, b), (b, a)):
         if y.number is not None and y.number > 0:
             low = either(low, x.low)
-        if y.number is not None and y.number <= -BIG and x.whole is not None and x.span is not None and x.span[0] >= 0:
-            low = either(low, x.whole >= 1)
+        if y.number is not None and abs(y.number) >= BIG and x.whole is not None and x.span is not None:
+            above, below = x.whole >= 1, x.whole <= -1
+            low = either(low, below if y.number > 0 else above)
+            high = either(high, above if y.number > 0 else below)
     known = every(a.fixed, b.fixed)
     open_ = either(every(zero, inverse(known)))
     return settled(
@@ -87,10 +89,16 @@ def multiply(shape: Shape, a: LengthShadow, b: LengthShadow) -> LengthShadow:
             zero=zero,
             unseen=every(result.unseen, inverse(zero)),
             low=every(low, inverse(zero)),
+            high=every(high, inverse(zero)),
             positive=every(a.positive, b.positive),
             signed=a.signed or b.signed or not solver.is_false(open_),
         )
     )
+
+
+def negative(x: LengthShadow) -> LengthShadow:
+    """−x: of a constant that is as large as a mask's number is low, the mask."""
+    return settled(replace(zero_from_zero(x), low=x.high, high=every(x.low, x.fixed)))
 
 
 def divide(shape: Shape, a: LengthShadow, b: LengthShadow) -> LengthShadow:
@@ -121,7 +129,8 @@ def larger(shape: Shape, a: LengthShadow, b: LengthShadow) -> LengthShadow:
             return replace(y, shape=tuple(shape))
     result = joined(shape, [a, b])
     low = every(either(a.low, a.neginf), either(b.low, b.neginf), inverse(result.fixed))
-    return settled(replace(result, low=low))
+    unseen = every(*(either(x.low, x.unseen) for x in (a, b)))  # no smaller than the one that is not lowered
+    return settled(replace(result, low=low, unseen=unseen))
 
 
 # -- whole numbers and truth values -----------------------------------------------------------------------------------

@@ -10,13 +10,14 @@ REAL, WHOLE, COMPLEX = "real", "whole", "complex"
 PLACE_BYTES = 4  # of whole numbers that may stand for places
 
 
-def _is_torch(dtype: Any) -> bool:
+def is_torch(dtype: Any) -> bool:
+    """Whether it is PyTorch's."""
     return hasattr(dtype, "is_floating_point")
 
 
 def sort_of(dtype: Any) -> str:
     """What a number format holds: "real", "complex", or "whole" numbers (truth values and random keys among them)."""
-    if _is_torch(dtype):
+    if is_torch(dtype):
         return COMPLEX if dtype.is_complex else REAL if dtype.is_floating_point else WHOLE
     from jax import numpy as jnp
 
@@ -37,7 +38,7 @@ def is_truth(dtype: Any) -> bool:
 
 def is_signed(dtype: Any) -> bool:
     """Whether it is a whole number that may be below 0 and as large as a place: others wrap around."""
-    if _is_torch(dtype):
+    if is_torch(dtype):
         return sort_of(dtype) == WHOLE and dtype.is_signed and not is_truth(dtype) and dtype.itemsize >= PLACE_BYTES
     from jax import numpy as jnp
 
@@ -46,7 +47,7 @@ def is_signed(dtype: Any) -> bool:
 
 def exact(dtype: Any) -> int:
     """The whole numbers up to here are floating numbers of this format without rounding."""
-    if _is_torch(dtype):
+    if is_torch(dtype):
         import torch
 
         return int(2 / torch.finfo(dtype).eps)

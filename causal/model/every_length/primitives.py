@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from . import elementwise, movement, reductions
+from . import elementwise, exactly, movement, reductions
 from .formats import REAL, exact, is_signed, is_truth, sort_of
-from .integers import FALSE, index, inverse, solver, whole
+from .integers import FALSE, every, index, inverse, solver, whole
 from .registering import into
 from .shadow import LengthShadow, constant, joined, settled
 from .wrapping import fits
@@ -45,8 +47,11 @@ def compared(e: Equation) -> LengthShadow:
     """Truth values of numbers, or of truth values; of bits nothing is computed."""
     sorts = {x.whole.sort() for x in e.operands if x.whole is not None}
     bits = e.name in ("and", "or", "not", "xor") and not is_truth(e.dtypes[0])
-    if bits or len(sorts) != 1:
+    if bits:
         return joined(e.shape, e.aligned)
+    if len(sorts) != 1 or len({x.whole is None for x in e.operands}) > 1:
+        truth = exactly.truth(e) if e.name in exactly.COMPARED else None
+        return joined(e.shape, e.aligned) if truth is None else constant(e.shape, whole=truth, zero=inverse(truth))
     if sorts == {solver.BoolSort()} and e.name not in ("eq", "ne", "and", "or", "not", "xor"):
         return joined(e.shape, e.aligned)
     return known(e, COMPARED[e.name])
@@ -60,12 +65,24 @@ def arithmetic(e: Equation) -> LengthShadow:
         found = _divided(e) if name in ("div", "rem") else known(e, COMPUTED[name])
         return found if found.whole is None or fits(found.whole, 8 * e.dtypes[0].itemsize) else joined(e.shape, xs)
     real = sort_of(e.dtypes[0]) == REAL
+    computed = exactly.numbers(e, name) if real and name in exactly.COMPUTED else None
+    if computed is not None:
+        return computed
     if name in ("mul", "div") and any(not solver.is_false(x.low) for x in xs):
         e.run.ledger.scaled = True  # a mask is no longer what its number says
-    if name in ("add", "sub", "mul") and real and all(x.span is not None for x in xs):
-        counted = _counted(e, COMPUTED[name])
-        if counted is not None:
-            return counted
+    found = _floating(e, name, real)
+    if real and name in ("sub", "mul") and not all(solver.is_false(part) for part in (found.low, found.high)):
+        for x, other in (xs, xs[::-1]):  # what lowers by being taken away, or as often as a counted number says
+            if x.number is not None and x.number >= elementwise.BIG and (name == "sub" or other.span is not None):
+                e.run.ledger.mask_seen(-x.number)
+    if name in ("add", "sub", "mul", "neg") and real and all(x.span is not None for x in xs):
+        return _counted(e, COMPUTED[name], found) or found
+    return found
+
+
+def _floating(e: Equation, name: str, real: bool) -> LengthShadow:
+    """What follows from positions and kinds alone."""
+    xs = e.aligned
     if name == "add":
         return elementwise.add(e.shape, xs[0], xs[1], real)
     if name == "sub":
@@ -78,7 +95,7 @@ def arithmetic(e: Equation) -> LengthShadow:
     if name == "max":
         return elementwise.larger(e.shape, *xs)
     if name in ("neg", "sign"):
-        return elementwise.zero_from_zero(xs[0])
+        return elementwise.negative(xs[0]) if name == "neg" else elementwise.zero_from_zero(xs[0])
     return joined(e.shape, xs)
 
 
@@ -89,13 +106,14 @@ def _divided(e: Equation) -> LengthShadow:
     return known(e, COMPUTED[e.name])
 
 
-def _counted(e: Equation, operation: Callable[..., Any]) -> LengthShadow | None:
-    """Small whole numbers that floating ones stand for, if the result is one without rounding."""
-    spans = [x.span for x in e.operands]
-    ends = [operation(a, b) for a in spans[0] for b in spans[1]]  # type: ignore[union-attr]
+def _counted(e: Equation, operation: Callable[..., Any], found: LengthShadow) -> LengthShadow | None:
+    """Small whole numbers that floating ones stand for, if the result is one without rounding; as low as was found."""
+    ends = [operation(*some) for some in itertools.product(*(x.span for x in e.operands if x.span is not None))]
     if max(map(abs, ends)) > exact(e.dtypes[0]):
         return None
-    return replace(known(e, operation), span=(min(ends), max(ends)))
+    counted = replace(known(e, operation), span=(min(ends), max(ends)))
+    unseen = every(counted.unseen, counted.whole <= -elementwise.BIG)  # the number says so
+    return settled(replace(counted, low=found.low, high=found.high, unseen=unseen))
 
 
 @primitive("exp exp2 logistic")
@@ -124,7 +142,13 @@ def integer_power(e: Equation) -> LengthShadow:
     return joined(e.shape, e.aligned)
 
 
-@primitive("log log2 cos cosh tan erfc erf_inv is_finite population_count clz acos acosh atanh imag complex")
+@primitive("log")
+def logarithm(e: Equation) -> LengthShadow:
+    """−∞ of a mask's 0."""
+    return exactly.numbers(e, "log") or joined(e.shape, e.aligned)
+
+
+@primitive("log2 cos cosh tan erfc erf_inv is_finite population_count clz acos acosh atanh imag complex")
 @primitive("shift_left shift_right_logical shift_right_arithmetic reduce_precision igamma igammac")
 def generic(e: Equation) -> LengthShadow:
     """f(x, …) element by element."""
@@ -160,11 +184,15 @@ def convert(e: Equation) -> LengthShadow:
     x, old, new = e.operands[0], e.operand_types[0], e.dtypes[0]
     result = replace(joined(e.shape, [x]), zero=x.zero, signed=x.signed)
     if sort_of(old) == REAL and sort_of(new) == REAL:
+        kept_two = x.two is not None and all(math.isinf(v) or exactly.rounded(v, new) == v for v in x.two[1:])
+        number = None if x.number is None else exactly.rounded(exactly.rounded(x.number, old), new)
         narrow = x.whole is not None and x.span is not None and max(map(abs, x.span)) <= exact(new)
-        kept = {"whole": x.whole, "span": x.span} if narrow else {}
-        return settled(replace(result, neginf=x.neginf, low=x.low, positive=FALSE, number=x.number, **kept))
+        kept: dict[str, Any] = {"whole": x.whole, "span": x.span} if narrow else {}
+        kept |= {"two": x.two} if kept_two else {}
+        return settled(replace(result, neginf=x.neginf, low=x.low, high=x.high, positive=FALSE, number=number, **kept))
     if is_truth(new):
-        return replace(result, **{"zero": FALSE, **_truth(x.whole)})
+        truth = x.whole if x.whole is not None else exactly.where(x, old, bool)
+        return replace(result, **{"zero": FALSE, **_truth(truth)})
     if x.whole is None or not (is_signed(new) or sort_of(new) == REAL):
         return result
     if solver.is_bool(x.whole):

@@ -35,7 +35,7 @@ def reduced(
 ) -> LengthShadow:
     """Any function of all elements along the axes, those left out that `skip` names."""
     if not axes:
-        return replace(x, zero=FALSE, neginf=FALSE, low=FALSE, positive=FALSE, whole=None, span=None, number=None)
+        return settled(LengthShadow(x.shape, x.hi, x.fixed, unseen=either(x.unseen, x.low), signed=x.signed))
     shape, places = without(x.shape, axes)
     hi = closed_form(statements, x.hi, skip, x.shape, axes, last)
     return settled(

@@ -57,7 +57,7 @@ class LengthRun:
             return constant(shape, whole=TRUE if number else FALSE, zero=FALSE if number else TRUE)
         zero = TRUE if number == 0 else FALSE
         if sort_of(dtype) != REAL:
-            known = integers.whole(int(number)) if is_signed(dtype) else None
+            known = integers.whole(int(number)) if is_signed(dtype) or 0 <= number < 128 else None
             return constant(shape, whole=known, zero=zero)
         neginf = TRUE if number == -np.inf else FALSE
         low = TRUE if self.finite_masks and -np.inf < number <= -BIG else FALSE
@@ -67,8 +67,8 @@ class LengthRun:
         if float(number).is_integer() and abs(number) <= exact(dtype):
             known, span = integers.whole(int(number)), (int(number), int(number))
         return constant(
-            shape, zero=zero, neginf=neginf, low=low, whole=known, span=span, number=float(number),
-            signed=zero.eq(TRUE) and bool(np.signbit(number)),
+            shape, zero=zero, neginf=neginf, low=low, high=TRUE if number >= BIG else FALSE, whole=known, span=span,
+            number=float(number), signed=zero.eq(TRUE) and bool(np.signbit(number)),
         )  # fmt: skip
 
     def listed(self, numbers: np.ndarray, shape: tuple[Size, ...]) -> LengthShadow:

@@ -24,11 +24,13 @@ class LengthShadow:
     """An array of `shape` (numbers, or terms in the length) at every length.
 
     `hi`: the latest position, below 0 for none. `fixed`: the same in every run; `zero`: exactly 0, and `neginf`:
-    exactly −∞, or no number at all, in every run. `low`: a score lowered by a large constant; `positive`: above 0.
-    `unseen`: it may be such a lowered score without saying so, as the largest of a row is in which nothing is visible.
+    exactly −∞, or no number at all, in every run. `low`: a score lowered by a large constant, or a constant as low;
+    `high`: a constant as large, which lowers what it is taken away from; `positive`: above 0. `unseen`: it may be a
+    lowered score without saying so, as the largest of a row is in which nothing is visible.
 
     `whole`: the number or truth value itself, where it is fixed and known; with `span`, its least and greatest where it
-    stands in for a floating number. `number`: the floating number that all elements are. `signed`: a zero may be −0.
+    stands in for a floating number. `number`: the floating number that all elements are; `two`: a rule over the places,
+    the number where it holds, and the one where it does not. `signed`: a zero may be −0.
     """
 
     shape: tuple[Size, ...]
@@ -37,11 +39,13 @@ class LengthShadow:
     zero: Truth = FALSE
     neginf: Truth = FALSE
     low: Truth = FALSE
+    high: Truth = FALSE
     positive: Truth = FALSE
     unseen: Truth = FALSE
     whole: Any = None
     span: tuple[int, int] | None = None
     number: float | None = None
+    two: tuple[Truth, float, float] | None = None
     signed: bool = False
 
     @property
@@ -54,7 +58,8 @@ class LengthShadow:
         """What tells it from others, while they are alive."""
         terms = (*(integers.whole(d) for d in self.shape), self.hi, *(getattr(self, p) for p in TRUTHS))
         known = () if self.whole is None else (self.whole.get_id(),)
-        return (*(t.get_id() for t in terms), *known, self.span, self.number, self.signed)
+        two = None if self.two is None else (self.two[0].get_id(), *self.two[1:])
+        return (*(t.get_id() for t in terms), *known, self.span, self.number, two, self.signed)
 
 
 def is_size(size: Size, number: int) -> bool:
@@ -62,7 +67,7 @@ def is_size(size: Size, number: int) -> bool:
     return isinstance(size, int) and size == number
 
 
-TRUTHS = ("fixed", "zero", "neginf", "low", "positive", "unseen")
+TRUTHS = ("fixed", "zero", "neginf", "low", "high", "positive", "unseen")
 
 
 def constant(shape: Sequence[Size], **known: Any) -> LengthShadow:
@@ -81,7 +86,8 @@ def moved(x: LengthShadow, shape: Sequence[Size], places: Sequence[Term]) -> Len
     """The array whose element at the places `index(a)` is x's at `places`."""
     parts: dict[str, Any] = {p: put(getattr(x, p), places) for p in ("hi", *TRUTHS)}
     known = None if x.whole is None else put(x.whole, places)
-    return replace(x, shape=tuple(shape), whole=known, **parts)
+    two = None if x.two is None else (put(x.two[0], places), *x.two[1:])
+    return replace(x, shape=tuple(shape), whole=known, two=two, **parts)
 
 
 def picked(condition: Truth, a: LengthShadow, b: LengthShadow, shape: Sequence[Size]) -> LengthShadow:
@@ -96,8 +102,22 @@ def picked(condition: Truth, a: LengthShadow, b: LengthShadow, shape: Sequence[S
         whole=integers.choice(condition, a.whole, b.whole) if both else None,
         span=span if both else None,
         number=a.number if a.number == b.number else None,
+        two=_two(condition, a, b),
         signed=a.signed or b.signed,
     )
+
+
+def _two(condition: Truth, a: LengthShadow, b: LengthShadow) -> tuple[Truth, float, float] | None:
+    """The two numbers that are picked from, if it is two."""
+    if a.number is not None and b.number is not None and a.number != b.number:
+        return condition, a.number, b.number
+    for x, y, holds in ((a, b, condition), (b, a, integers.inverse(condition))):
+        if x.two is not None and y.number is not None and y.number in x.two[1:]:
+            rule, p, q = x.two
+            if y.number == p:
+                return integers.either(integers.every(holds, rule), integers.inverse(holds)), p, q
+            return integers.every(holds, rule), p, q
+    return None
 
 
 def joined(shape: Sequence[Size], shadows: Sequence[LengthShadow]) -> LengthShadow:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .. import elementwise, integers
+from .. import elementwise, exactly, integers
 from ..formats import REAL, is_signed, is_truth, sort_of
-from ..integers import FALSE, TRUE, solver
+from ..integers import FALSE, TRUE, inverse, solver
 from ..primitives import known, primitive
 from ..shadow import constant, joined
 from ..templates import ranges
@@ -130,6 +131,9 @@ for jax_name in COMPARED:
 def infinite(e: Equation) -> LengthShadow:
     """Whether a number is −∞: known where it is; of others it depends on what they do."""
     x, wanted = e.operands[0], e.name == "aten.is_neginf"
+    truth = exactly.where(x, e.operand_types[0], lambda number: (number == -math.inf) == wanted)
+    if truth is not None:
+        return constant(e.shape, whole=truth, zero=inverse(truth))
     if x.fixed.eq(TRUE) and x.neginf.eq(TRUE):
         return constant(e.shape, whole=TRUE if wanted else FALSE, zero=FALSE if wanted else TRUE)
     return joined(e.shape, [x])
