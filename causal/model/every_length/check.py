@@ -135,6 +135,7 @@ def _of_mode(front: Front, finding: Finding, sides: Sequence[Side]) -> Everywher
             return Everywhere((first, *(p for p in more if p.closed)), seen=front.seen)
         if isinstance(first, LengthProof) and not first.unknown:
             return Everywhere((first,), _reason(first), front.seen)
+        why = _reason(first) if isinstance(first, LengthProof) else why  # it was recorded, so that this says more
     return Everywhere((), why)
 
 
@@ -142,7 +143,10 @@ def _proof(front: Front, finding: Finding, lengths: Lengths, sides: Sequence[Sid
     """The proof for a range of lengths, checked against the run at one of them; or why there is none."""
     n = finding.question.program.n
     try:
-        proof = front.prove(lengths, sides, finding.attempt is None or finding.attempt.policy.finite_masks)
+        strict = finding.attempt is not None and not finding.attempt.policy.finite_masks
+        proof = front.prove(lengths, sides, not strict)
+        if strict and not proof.closed:  # under a condition that one length did not need
+            proof = front.prove(lengths, sides, True)
     except NotLinear as reason:
         return str(reason)
     except ModelError as error:

@@ -49,6 +49,10 @@ class Run(Protocol):
         """What was found."""
         ...
 
+    def uniform(self, number: Any, shape: tuple[Size, ...], dtype: Any) -> LengthShadow:
+        """One number everywhere."""
+        ...
+
     def closed(self, closed: Any, arguments: Sequence[LengthShadow]) -> list[LengthShadow]:
         """The results of an inner program."""
         ...

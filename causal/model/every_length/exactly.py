@@ -51,9 +51,8 @@ def numbers(e: Equation, name: str) -> LengthShadow | None:
         return None
     signed = any(v == 0 and math.copysign(1, v) < 0 for _, v in cases)
     kinds = [e.run.uniform(-0.0 if v == 0 and signed else v, e.shape, e.dtypes[0]) for v in values]
-    if len(kinds) == 1:
-        return kinds[0]
-    return picked(integers.either(*(rule for rule, v in cases if v == values[0])), *kinds, e.shape)
+    where_first = integers.either(*(rule for rule, v in cases if v == values[0]))
+    return picked(where_first, kinds[0], kinds[1], e.shape) if len(kinds) > 1 else kinds[0]
 
 
 def _exact(value: Any, dtype: Any) -> float | None:

@@ -48,10 +48,6 @@ class Run(equation.Run, Protocol):
         """The sizes that are symbols."""
         ...
 
-    def uniform(self, number: Any, shape: tuple[Size, ...], dtype: Any) -> LengthShadow:
-        """One number everywhere."""
-        ...
-
     def follow(self, e: Equation) -> list[LengthShadow]:
         """The results of an operation that has a rule."""
         ...
