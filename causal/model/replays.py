@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BREAKING_SCALES = (1e1, 1e3, 1e5, 1e7)  # inputs this much larger are tried against a finite mask
 BRIEF = 2  # sets of positions that are tried before anything else is
 BREAKING_TRIES = 32  # forwards, which are worth a counterexample of a condition
+MARKS = 4  # tokens that are tried in place of many
 FRESH = Round(seed=7)
 
 
@@ -183,6 +184,8 @@ class Replays:
                 break
         if briefly and witness is None:
             return Replayed(Said())
+        if witness is None and not search.tried.stopped and attempt is not None:
+            witness = self._marked(search, attempt.trace.compared)
         if witness is None and not search.tried.stopped and attempt is not None and _has_weak_mask(attempt):
             larger, found = self._overcome()
             witness = found if found is not None and self.confirmed(found, larger) else None
@@ -195,6 +198,18 @@ class Replays:
             detail = f"{place}: the witness replays, found after {tried.forwards + more} forwards"
             evidence = Evidence("replay", True, detail, took)
         return Replayed(Said(evidence=(evidence,), reasons=tuple(rejected), forwards=tried.forwards + more), witness)
+
+    def _marked(self, search: Search, tokens: Sequence[int]) -> ModelWitness | None:
+        """A leak by how many tokens are one that the program compares them with, as padding: the first is, and all that
+        come later are made so.
+        """
+        subject = self.question.program.subject
+        for token in [t for t in tokens if subject.is_discrete and 0 <= t < (self.question.vocabulary or 0)][:MARKS]:
+            base = search.replaced(np.array([0]), Round(token=token))
+            found = search.find(self.finest(self.question.setting), (Round(token=token, cuts=2),), base=base)
+            if found is not None or search.tried.stopped:
+                return found
+        return None
 
     def _begun(self, attempt: Attempt | None) -> Search:
         """The search for what an attempt suspects, as far as it got."""

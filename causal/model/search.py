@@ -57,14 +57,15 @@ class Tried:
 
 @dataclass(frozen=True)
 class Round:
-    """One way to replace forbidden positions: jointly or one by one, at which scale, from which seed; at so many cuts
-    unless the caller asks for more.
+    """One way to replace forbidden positions: jointly or one by one, at which scale, from which seed, or by which
+    token; at so many cuts unless the caller asks for more.
     """
 
     scale: float = 1.0
     seed: int = 0
     joint: bool = True
     cuts: int = 3
+    token: int | None = None
 
 
 ROUNDS = (
@@ -202,8 +203,10 @@ class Search:
 
     def replaced(self, positions: np.ndarray, how: Round, base: Any = None) -> Any:
         """The varied input with the positions replaced: other tokens, or noise of the input's spread times `scale`."""
-        x = self.program.input if base is None else base
-        return self.program.variation.replaced(x, positions, how.scale, how.seed, self.vocabulary)
+        x, variation = self.program.input if base is None else base, self.program.variation
+        if how.token is not None:
+            return variation.mixed(x, x * 0 + how.token, positions)
+        return variation.replaced(x, positions, how.scale, how.seed, self.vocabulary)
 
     def rounding(self, x: Any, setting: Setting, y: np.ndarray, rows: np.ndarray, of: Checked) -> float:
         """How far a tremor of a few last places in input and parameters moves the given rows of an output."""

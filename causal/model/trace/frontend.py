@@ -165,6 +165,7 @@ def run(
         data=shadows.holding_data(copies.values()),
         with_values=ASKED if values else "",
         wanted=tuple(ledger.wanted),
+        compared=tuple(ledger.compared),
         valueless=tuple(ledger.without_value),
         numbers=numbers,
         result=None if values else apart(value),

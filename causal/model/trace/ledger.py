@@ -83,6 +83,7 @@ class Ledger:
         self.needed = ""
         self.raised: list[ValueNeeded] = []
         self.wanted: dict[str, None] = {}
+        self.compared: dict[int, None] = {}  # whole numbers that what depends on the input is compared with
         self.weakest: float | None = None  # of the masks that were seen
         self.scaled = False  # something that one of them lowered was multiplied since
 

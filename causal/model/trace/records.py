@@ -118,6 +118,7 @@ class Trace:
       seconds: wall-clock time of the abstract run.
       with_values: why the run computed values; "" where it ran without any.
       wanted: what values might have told more about, in a run without.
+      compared: whole numbers that numbers made of the input are compared with, as tokens with that of padding.
       valueless: buffers and other constants that have no value, so that they count as any numbers.
       harmless: reads of truth values of the input that change nothing of what is returned.
       excluded: reads of truth values of the input with one outcome after which the program raises at once.
@@ -145,6 +146,7 @@ class Trace:
     data: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     with_values: str = ""
     wanted: tuple[str, ...] = ()
+    compared: tuple[int, ...] = ()
     valueless: tuple[str, ...] = ()
     harmless: tuple[Operation, ...] = ()
     excluded: tuple[Operation, ...] = ()

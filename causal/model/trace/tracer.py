@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
+COMPARING = ("aten.eq", "aten.ne")
 SCALING = ("aten.mul", "aten.div")  # what keeps a lowered score one, and may bring it nearer to the others
 
 
@@ -141,6 +142,8 @@ class Tracer(Mode):
     def _functional(self, call: TorchCall) -> Any:
         operands = call.operands()  # shadows are taken before the operation runs
         self._indices(operands)
+        if call.name in COMPARING and type(call["other"]) is int and operands[0].shadow.depends:
+            self.ledger.compared.setdefault(call["other"])
         inside = {id(o.memory) for o in operands}
         call.value, numbers = self.kernels.run(call)
         outputs = tensors_of(call.value)

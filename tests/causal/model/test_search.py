@@ -42,6 +42,20 @@ def test_a_mask_that_is_too_weak_is_overcome_by_larger_inputs():
     assert verdict.witness.replay()
 
 
+def counting_padding(tokens):
+    """As XLM's: as many positions at the end are hidden as there are tokens of padding, wherever they stand."""
+    lengths = (tokens != 7).sum(1)
+    hidden = torch.arange(tokens.shape[1])[None] >= lengths[:, None]
+    return F.one_hot(tokens, 32).double().cumsum(1).masked_fill(hidden[..., None], 0.0)
+
+
+def test_a_leak_by_the_number_of_padding_tokens_is_found():
+    tokens = torch.randint(8, 32, (1, 24), generator=torch.Generator().manual_seed(0))
+    verdict = ap.check_model(counting_padding, tokens, vocabulary=32)
+    assert verdict.status.name == "REFUTED", verdict
+    assert verdict.witness.replay()
+
+
 def test_a_plain_leak_is_found_before_other_proofs_are_tried(monkeypatch):
     tried = []
     attempt = proof.attempt
