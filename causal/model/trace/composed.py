@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -36,6 +36,29 @@ def normed_embedding(
     rows = torch.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
     torch.embedding_renorm_(weight.detach(), tensor.contiguous(), max_norm, norm_type)
     return rows
+
+
+def strided_copy(
+    x: torch.Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> torch.Tensor:
+    """`torch.as_strided_copy`, which reads whatever lies in the memory of x."""
+    return torch.as_strided(x, size, stride, storage_offset).clone(memory_format=torch.contiguous_format)
+
+
+def strided_scatter(
+    x: torch.Tensor, src: torch.Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> torch.Tensor:
+    """`torch.as_strided_scatter`, which copies all of the memory of x and writes into the copy."""
+    held = x.untyped_storage().nbytes() // x.itemsize
+    copy = torch.as_strided(x, (held,), (1,), 0).clone()
+    torch.as_strided(copy, size, stride, storage_offset).copy_(src)
+    return torch.as_strided(copy, x.shape, x.stride(), x.storage_offset())
+
+
+OF_OTHERS: dict[str, Callable[..., Any]] = {
+    "aten.as_strided_copy": strided_copy,
+    "aten.as_strided_scatter": strided_scatter,
+}
 
 
 @contextmanager

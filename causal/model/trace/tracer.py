@@ -12,6 +12,7 @@ import torch
 from . import signs
 from .calls import TorchCall, TorchOperand
 from .cancelling import Cancelling
+from .composed import OF_OTHERS
 from .domain import FIXED, MASKED, VARIES, Shadow, join_all, uniform
 from .failures import REFUSED, caught, may_fail
 from .frames import Frames
@@ -82,6 +83,9 @@ class Tracer(Mode):
         if info.rule is None and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), COMPOSITE):
             with self.exits.idle(), self:  # called from where autograd, which takes it apart, was passed
                 return func.decompose(*args, **kwargs)
+        if info.name in OF_OTHERS and not info.written:
+            with self.exits.idle(), self:
+                return OF_OTHERS[info.name](*args, **kwargs)
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.shadows.memory_of(args[0], literal=True)
         if self.numbering is None:

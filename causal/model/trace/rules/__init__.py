@@ -5,6 +5,7 @@ from . import cancelling as cancelling
 from . import contractions as contractions
 from . import convolution as convolution
 from . import creation as creation
+from . import derivatives as derivatives
 from . import elementwise as elementwise
 from . import facts as facts
 from . import fourier as fourier
@@ -18,4 +19,5 @@ from . import reductions as reductions
 from . import routing as routing
 from . import samples as samples
 from . import scans as scans
+from . import segments as segments
 from . import sorting as sorting

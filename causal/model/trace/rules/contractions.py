@@ -57,6 +57,16 @@ def grouped(call: Any) -> Shadow:
 
 
 @rule(
+    *names("_weight_int8pack_mm _weight_int4pack_mm_for_cpu _dyn_quant_matmul_4bit _scaled_mm"),
+    fails="any", sees_sign=False, layout="rows",
+)  # fmt: skip
+def packed(call: Any) -> Shadow:
+    """Rows times a matrix of packed numbers, with its scales."""
+    rows, *others = (o.shadow for o in call.operands())
+    return transfer.grouped(rows, others, tuple(call.value.shape))
+
+
+@rule(
     "aten.linear", "aten.mkldnn_linear", "mkl._mkl_linear", "mkldnn._linear_pointwise",
     fails="never", sees_sign=False, layout="rows",
 )  # fmt: skip
@@ -105,6 +115,7 @@ DECOMPOSITIONS = names(
     linalg_inv_ex _linalg_solve_ex linalg_cholesky_ex linalg_qr _linalg_svd _linalg_eigh linalg_pinv linalg_lu_factor_ex
     linalg_lu_solve _linalg_det linalg_matrix_exp _linalg_slogdet cholesky_solve cholesky_inverse cholesky linalg_eig
     linalg_lu lu_unpack linalg_ldl_factor_ex linalg_ldl_solve geqrf linalg_householder_product ormqr triangular_solve
+    _linalg_eigvals
     """
 )
 
@@ -117,3 +128,11 @@ def decomposition(call: Any) -> Any:
         outputs = (v for v in call.value if hasattr(v, "shape"))
         return tuple(transfer.whole_matrices(shadows, tuple(v.shape)) for v in outputs)
     return transfer.whole_matrices(shadows, tuple(call.value.shape))
+
+
+@rule("aten.linalg_lstsq", fails="any", sees_sign=False, layout="own", shaped_by="driver")
+def least_squares(call: Any) -> Any:
+    """Whole matrices; two drivers tell how well the solution fits only where the matrix has full rank."""
+    if call["driver"] in ("gelsd", "gelss"):
+        call.ledger.read(f"{call.name} (a shape that depends on values)", [call["self"].shadow])
+    return decomposition(call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..registry import names, rule
-from ..transfer.convolution import Windows, convolved, interpolated, pooled, pooled_evenly
+from ..transfer.convolution import Windows, convolved, convolved_in_time, interpolated, pooled, pooled_evenly
 
 if TYPE_CHECKING:
     from ..calls import TorchCall
@@ -49,6 +49,14 @@ def convolution(call: TorchCall) -> Shadow:
     return convolved(call, x.shadow, w, offset, windows, groups, tuple(call.value.shape))
 
 
+@rule("aten.conv_tbc", fails="never", sees_sign=False)
+def convolution_in_time(call: TorchCall) -> Shadow:
+    """Of (time, batch, channels)."""
+    weight = call["weight"]
+    parameters = [weight.shadow, call["bias"].shadow]
+    return convolved_in_time(call["self"].shadow, parameters, weight.shape[0], call["pad"], tuple(call.value.shape))
+
+
 @rule(
     "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices", "aten.avg_pool2d", "aten.avg_pool3d",
     fails="never", sees_sign=False,
@@ -63,8 +71,9 @@ def pool(call: TorchCall) -> Shadow | tuple[Shadow, ...]:
 
 
 @rule(
-    "aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_max_pool2d", fails="never", sees_sign=False
-)
+    "aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d",
+    fails="never", sees_sign=False,
+)  # fmt: skip
 def adaptive_pool(call: TorchCall) -> Shadow | tuple[Shadow, ...]:
     """Windows that divide an axis evenly."""
     return for_each_output(call, pooled_evenly(call["self"].shadow, first_shape(call)[-spatial(call) :]))
@@ -72,7 +81,7 @@ def adaptive_pool(call: TorchCall) -> Shadow | tuple[Shadow, ...]:
 
 @rule(
     *names("upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d"),
-    *names("_upsample_bilinear2d_aa _upsample_bicubic2d_aa"),
+    *names("_upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa"),
     fails="never", sees_sign=False,
 )  # fmt: skip
 def interpolation(call: TorchCall) -> Shadow:

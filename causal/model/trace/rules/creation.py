@@ -33,7 +33,7 @@ def constant(call: TorchCall) -> Shadow:
 
 
 @rule("aten.zero_", sees_sign=False, overlaps=True)
-@rule("aten.zeros", "aten.new_zeros", "aten._efficientzerotensor", sees_sign=False, layout="rows")
+@rule("aten.zeros", "aten.new_zeros", "aten._new_zeros_with_same_feature_meta", sees_sign=False, layout="rows")
 @rule("aten.zeros_like", sees_sign=False, layout="kept")
 def zeros(call: TorchCall) -> Shadow:
     """Exact zeros, whatever the tensor that lends its shape holds."""

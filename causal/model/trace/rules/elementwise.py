@@ -14,12 +14,11 @@ if TYPE_CHECKING:
 
 GENERIC = """
     bitwise_left_shift bitwise_not bitwise_right_shift bitwise_xor clamp_max cos cosh deg2rad eq erfc erfinv fmax fmin
-    fmod frac gcd ge glu_jvp gt hardsigmoid hardtanh heaviside hypot i0 igamma isinf isnan isneginf isposinf lcm le
+    fmod frac gcd ge gt hardsigmoid hardtanh heaviside hypot i0 igamma isinf isnan isneginf isposinf lcm le
     logical_not logical_xor logit lt minimum mvlgamma nan_to_num ne _prelu_kernel rad2deg remainder sinc
     special_entr special_erfcx special_i0e special_i1 special_i1e special_log_ndtr special_ndtri special_xlog1py tan
-    threshold xlogy complex _conj lerp frexp ldexp silu_backward gelu_backward
-    tanh_backward sigmoid_backward threshold_backward leaky_relu_backward elu_backward hardtanh_backward mish_backward
-    hardswish_backward hardsigmoid_backward softplus_backward native_dropout_backward igammac
+    threshold xlogy complex _conj lerp frexp ldexp __lshift__ __rshift__ _add_relu
+    igammac
     special_airy_ai special_bessel_j0 special_bessel_j1 special_modified_bessel_i0 special_modified_bessel_i1
     special_spherical_bessel_j0 special_chebyshev_polynomial_t special_chebyshev_polynomial_u
     special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_hermite_polynomial_h
@@ -41,7 +40,8 @@ def pointwise(call: Any) -> Shadow:
 )  # fmt: skip
 @rule(*names("rsqrt"), fails="whole numbers", sees_sign=False, pointwise=True, branch_cut=True, divides=True)
 @rule(
-    *names("digamma floor_divide lgamma polygamma reciprocal special_zeta special_bessel_y0 special_bessel_y1"),
+    *names("digamma floor_divide lgamma polygamma polygamma_ reciprocal special_zeta"),
+    *names("special_bessel_y0 special_bessel_y1"),
     *names("special_modified_bessel_k0 special_modified_bessel_k1"),
     *names("special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1"),
     fails="whole numbers", sees_sign=False, pointwise=True, divides=True,
@@ -72,10 +72,11 @@ def fake_quantised(call: Any) -> Any:
 
 @rule("aten.log_sigmoid_forward", fails="whole numbers", sees_sign=False)
 def log_sigmoid(call: Any) -> tuple[Shadow, Shadow]:
-    """log σ(x), and what its derivative will need, whose shape and order are the kernel's own."""
-    output, buffer = call.value
+    """log σ(x), and what its derivative will need, of the same shape and order; some kernels leave it empty."""
+    output, buffer = (tuple(v.shape) for v in call.value)
     x = call["self"].shadow
-    return transfer.pointwise(tuple(output.shape), [x]), uniform(tuple(buffer.shape), VARIES, *join_all([x]))
+    result = transfer.pointwise(output, [x])
+    return result, result if buffer == output else uniform(buffer, VARIES, *join_all([x]))
 
 
 @rule(

@@ -9,16 +9,19 @@ from ..registry import names, without_rule
 
 # numbers for Python
 without_rule("aten._local_scalar_dense", reads=True)
-without_rule("aten.equal", "aten.is_nonzero", reads=True, sees_sign=False)
+without_rule("aten.equal", "aten.allclose", "aten.is_nonzero", reads=True, sees_sign=False)
 without_rule(
     *names(
         """
-        _fused_sdp_choice _efficient_attention_forward _cudnn_attention_forward is_same_size
-        _has_compatible_shallow_copy_type _has_same_storage_numel
+        _fused_sdp_choice _efficient_attention_forward _cudnn_attention_forward _has_compatible_shallow_copy_type
         """
     ),
     numbers_by_shape=True,
 )
+without_rule(
+    "aten.is_same_size", "aten._has_same_storage_numel",
+    fails="never", sees_sign=False, numbers_by_shape=True,
+)  # fmt: skip
 
 # nothing that could have a shadow
 without_rule(

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ..domain import Array
 
 
-SAME = names("detach alias lift_fresh lift alias_copy detach_copy lift_fresh_copy _conj_physical _pin_memory")
+SAME = names(
+    "detach alias lift_fresh lift alias_copy detach_copy lift_fresh_copy conj_physical _conj_physical _pin_memory"
+)
 
 
 @rule(
@@ -132,9 +134,9 @@ def triangle(call: TorchCall) -> Shadow:
     return movement.triangle(call["self"].shadow, call["diagonal"], upper=call.name == "aten.triu")
 
 
-@rule("aten.diag_embed", "aten.block_diag", fails="never", sees_sign=False, moves=True)
+@rule("aten.diag_embed", "aten.block_diag", "aten._chunk_cat", fails="never", sees_sign=False, moves=True)
 def diagonal(call: TorchCall) -> Shadow:
-    """The elements, and exact zeros elsewhere."""
+    """The elements, and exact zeros elsewhere: beside a diagonal, or where pieces are filled up."""
     return movement.among_zeros([o.shadow for o in call.operands()], through(call))
 
 

@@ -28,7 +28,7 @@ def for_each(call: Any, result: Shadow) -> Any:
 REDUCTIONS = names(
     """
     mean prod var std amin min nansum all any count_nonzero argmax argmin linalg_vector_norm norm median mode
-    nanmedian kthvalue aminmax var_mean std_mean trace dist
+    nanmedian kthvalue aminmax linalg__powsum var_mean std_mean trace dist
     """
 )
 
@@ -55,7 +55,7 @@ def total(call: Any) -> Shadow:
 @rule("aten.logsumexp", fails="never", sees_sign=False, branch_cut=True)
 def largest(call: Any) -> Any:
     """The largest element, or the log of a sum of exponentials; max(a, b) goes element by element."""
-    if len(call.operands()) > 1:
+    if call.has("other"):
         return pointwise(call)
     x, axes, shape = arguments(call)
     if isinstance(call.value, (tuple, list)):  # where it was found depends on every element

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..registry import rule
 from ..transfer import losses, samples
+from ..transfer.reductions import whole
 from .losses import is_each
 
 if TYPE_CHECKING:
@@ -25,6 +26,21 @@ def sent_back(call: TorchCall) -> Shadow:
 def sampled(call: TorchCall) -> Shadow:
     """An image at the points of a grid."""
     return samples.at_points(call["input"].shadow, call["grid"].shadow, tuple(call.value.shape))
+
+
+@rule("aten.fractional_max_pool2d", "aten.fractional_max_pool3d", fails="any", sees_sign=False)
+def drawn_windows(call: TorchCall) -> tuple[Shadow, ...]:
+    """The largest of windows that random numbers place, in each channel of each image; and where they stood."""
+    x = call["self"].shadow
+    lead = len(x.shape) - (2 if call.name == "aten.fractional_max_pool2d" else 3)
+    where = whole((1,) * len(x.shape), (call["random_samples"].shadow,))
+    return tuple(samples.by_leading_axes([x, where], lead, tuple(v.shape)) for v in call.value)
+
+
+@rule("aten.affine_grid_generator", fails="never", sees_sign=False)
+def grid(call: TorchCall) -> Shadow:
+    """The points at which to read each image, by its matrix."""
+    return samples.by_leading_axes([call["theta"].shadow], 1, tuple(call.value.shape))
 
 
 @rule("aten._pdist_forward", fails="never", sees_sign=False)

@@ -44,6 +44,14 @@ def search(call: Any) -> Shadow:
     "aten.unique_dim",
     "aten.isin",
     "aten.histogram",
+    "aten._histogramdd_bin_edges",
+    "aten._histogramdd_from_bin_cts",
+    "aten._histogramdd_from_bin_tensors",
+    "aten.nonzero_static",
+    "aten._unique",
+    "aten.unique_dim_consecutive",
+    "aten._is_all_true",
+    "aten._is_any_true",
     sees_sign=False,
 )
 def count(call: Any) -> Any:

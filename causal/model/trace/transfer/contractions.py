@@ -187,7 +187,7 @@ def substitution(a: Shadow, b: Shadow, upper: bool, shape: tuple[int, ...]) -> S
     inside = inside.T if upper else inside
     parts = []
     for x, y, empty, reduce in ((a.lo, b.lo, NONE_LO, np.minimum), (a.hi, b.hi, NONE_HI, np.maximum)):
-        rows = reduce.reduce(np.where(inside, align(x, axes), RANK(empty)), axis=-1, keepdims=True)
+        rows = reduce.reduce(np.where(inside, align(x, axes), RANK(empty)), axis=-1, keepdims=True, initial=empty)
         joined = np.array(
             np.broadcast_to(reduce(rows, align(y, axes)), np.broadcast_shapes(rows.shape, align(y, axes).shape))
         )
@@ -217,7 +217,7 @@ def whole_matrices(shadows: Iterable[Shadow], shape: tuple[int, ...]) -> Shadow:
     # Operands of different ranks (a batch of vectors beside one of matrices) line their batches up in another way.
     ranks = {len(s.shape) for s in shadows}
     lead = np.broadcast_shapes(*(s.shape[:-2] for s in shadows)) if len(ranks) == 1 and min(ranks) >= 2 else None
-    if lead is None or shape[: len(lead)] != lead:
+    if lead is None or shape[: len(lead)] != lead or any(0 in s.shape for s in shadows):
         return whole(shape, shadows)
     axes = len(lead)
     parts = []

@@ -174,6 +174,17 @@ def convolved(
     return broadcast(result, shape)
 
 
+def convolved_in_time(x: Shadow, parameters: Sequence[Shadow], taps: int, pad: int, shape: tuple[int, ...]) -> Shadow:
+    """A convolution along the first axis of x (time, batch, channels)."""
+    joined = reduced(x, (2,), (*x.shape[:2], 1))
+    parts = []
+    for a, part in zip(triple(joined), PARTS, strict=True):
+        parts.append(compress(window(a, 0, x.shape[0], range(taps), 1, -pad, shape[0], *part)))
+    low, high = join_all(parameters)
+    fixed = (parts[2] == 0) & all(p.is_fixed for p in parameters)
+    return assemble(shape, np.minimum(parts[0], RANK(low)), np.maximum(parts[1], RANK(high)), kinds_from(fixed))
+
+
 def _dead_taps(run: Context, w: Operand) -> Array | None:
     """Boolean over the kernel's taps: all weights exactly 0; None when there is no such tap."""
     s = w.known()
