@@ -19,23 +19,20 @@ def added_up(x: Shadow, through: Callable[[Array], Array]) -> Shadow:
     none: which they are, the operation itself says, sent marks of 1 among zeros.
     """
     lo, hi, kind = full(x)
-    earliest = _reached(lo, through, NONE_LO)
-    latest = _reached(-hi, through, -NONE_HI)
+    nothing = through(np.zeros(x.shape)).astype(lo.dtype)
+    earliest = _reached(lo, through, nothing + NONE_LO)
+    latest = _reached(-hi, through, nothing - NONE_HI)
     varies, counts = (through(np.asarray(marks, np.float64)) > 0 for marks in (kind < FIXED, kind != ZERO))
     known = np.where(varies, np.uint8(VARIES), np.where(counts, np.uint8(FIXED), np.uint8(ZERO)))
     return assemble(known.shape, compress(earliest), compress(-latest), compress(known))
 
 
-def _reached(ranks: Array, through: Callable[[Array], Array], empty: int) -> Array:
-    """The least rank among those that each output element is made of."""
-    found = None
+def _reached(ranks: Array, through: Callable[[Array], Array], found: Array) -> Array:
+    """The least rank among those that each output element is made of, or what was found already if that is less."""
     for rank in np.unique(ranks):
         reached = through(np.asarray(ranks <= rank, np.float64)) > 0
-        if found is None:
-            found = np.full(reached.shape, empty, ranks.dtype)
         found = np.where(reached & (found > rank), rank, found)
-    assert found is not None
-    return found.astype(ranks.dtype)
+    return found
 
 
 def of_rows(given: Sequence[Shadow], axis: int, shape: tuple[int, ...], others: Sequence[Shadow]) -> Shadow:
@@ -83,6 +80,6 @@ def of_norm(
 
 def of_distances(rows: Sequence[Shadow], others: Shadow, shape: tuple[int, ...]) -> Shadow:
     """Each row reads the same row of what is given, and all other rows of its batch."""
-    own = [reduced(s, (len(shape) - 1,), (*s.shape[:-1], 1)) for s in rows]
+    own = [reduced(s, (len(s.shape) - 1,), (*s.shape[:-1], 1)) for s in rows]
     last = len(others.shape) - 2, len(others.shape) - 1
     return pointwise(shape, [*own, reduced(others, last, (*others.shape[:-2], 1, 1))])

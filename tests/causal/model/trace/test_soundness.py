@@ -160,9 +160,16 @@ ELSEWHERE = [
     "mkldnn_linear",
     "_linear_pointwise",
     "mkldnn_rnn_layer",
+    "mkldnn_rnn_layer_backward",
     "_convolution",
     "linear",
     "_cudnn_rnn",
+    "_dyn_quant_matmul_4bit",
+    "_fused_rms_norm_backward",
+    "_linear_cross_entropy_batch_chunked",
+    "_linear_cross_entropy_batch_chunked_no_reduction",
+    "_scaled_mm",
+    "_weight_int4pack_mm_for_cpu",
 ]
 
 

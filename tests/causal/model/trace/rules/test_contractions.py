@@ -24,7 +24,15 @@ def weights(x):
 
 
 WEIGHTS = normal(3, 4, 4, seed=9).float()
+BYTES = torch.randint(-9, 9, (3, 4), generator=torch.Generator().manual_seed(0), dtype=torch.int8)
 CASES = {
+    "least squares": lambda x: [
+        torch.linalg.lstsq(x[None], normal(1, 6, 4)).solution,
+        torch.linalg.lstsq(x[:4].reshape(4, 2, 2), normal(4, 2, 1), driver="gels").solution,
+    ],
+    "packed": lambda x: torch._weight_int8pack_mm(x.float(), BYTES, torch.ones(3)).double(),
+    "roots alone": lambda x: torch.ops.aten._linalg_eigvals(x[:4, :4]).abs().sort()[0],
+    "powers": lambda x: torch.ops.aten.linalg__powsum(x, 2, [1]),
     "mm": lambda x: [x @ W, TRIL @ x, SPARSE @ x, x.T @ TRIL, x @ x.T, torch.zeros(2, 6, dtype=x.dtype) @ x],
     "two masks": lambda x: [TRIL @ torch.triu(SPARSE) @ x, torch.tril(x @ x.T) @ torch.tril(x @ x.T)],
     "bmm": lambda x: torch.bmm(TRIL[None], x[None]),
@@ -87,6 +95,8 @@ if GROUPED is not None:
     ]
     CASES["grouped columns"] = lambda x: GROUPED(torch.ones(4, 8), torch.cat([x, x[:2]]).float(), offs=ENDS)
 LOOSE = {
+    "least squares",
+    "roots alone",
     "cross over positions",
     "grouped columns",
     "decompositions",

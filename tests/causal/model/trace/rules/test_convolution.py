@@ -24,6 +24,10 @@ def plane(x):
 
 
 CASES = {
+    "in time": lambda x: [torch.conv_tbc(x[:, None], normal(3, 4, 2), normal(2), pad) for pad in (0, 2)],
+    "in time, batches": lambda x: torch.conv_tbc(x.T[:, :, None].contiguous(), normal(2, 1, 2), normal(2), 1),
+    "adaptive volume": lambda x: F.adaptive_max_pool3d(plane(x)[None], (1, 4, 2)),
+    "lanczos": lambda x: torch.ops.aten._upsample_lanczos2d_aa(x.reshape(8, 1, 2, 2), [3, 3], False, None, None),
     "same": lambda x: F.conv1d(line(x), W, padding=1),
     "causal": lambda x: F.conv1d(F.pad(line(x), (2, 0)), W),
     "chomp": lambda x: F.conv1d(line(x), W, padding=2)[..., :-2],
@@ -70,7 +74,7 @@ CASES = {
     ],
     "channels interpolated": lambda x: F.interpolate(x[None], scale_factor=2, mode="linear"),
 }
-LOOSE = {"interpolated", "max pool", "max pool index", "adaptive", "volume"}
+LOOSE = {"adaptive volume", "lanczos", "interpolated", "max pool", "max pool index", "adaptive", "volume"}
 
 
 @pytest.mark.parametrize("name", CASES)

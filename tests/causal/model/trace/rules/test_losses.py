@@ -35,13 +35,41 @@ ROWS = {
     "weights of data": lambda x, how: F.nll_loss(NEAR, TARGET, x[0].square(), reduction=how),
     "targets of data": lambda x, how: F.nll_loss(NEAR, (x[:, 0] > 0).long(), reduction=how),
 }
+SETS = torch.tensor([[0, 2, -1, 0], [3, -1, 0, 0], [1, 2, 3, -1], [0, -1, 1, 1], [2, 0, -1, 3], [1, -1, 0, 0]])
+LENGTHS = torch.full((6,), 4)
+ROWS |= {
+    "sets": lambda x, how: F.multilabel_margin_loss(x, SETS, reduction=how),
+    "a set": lambda x, how: F.multilabel_margin_loss(x[2], SETS[0], reduction=how),
+    "sets of data": lambda x, how: F.multilabel_margin_loss(NEAR, (x > 0).long() * 2 - 1, reduction=how),
+    "alignments": lambda x, how: F.ctc_loss(
+        torch.stack([x, x * 2, x.abs(), -x]).log_softmax(-1), TARGET[:, None].clamp(1), LENGTHS, LENGTHS // 4,
+        reduction=how,
+    ),
+    "alignments on end": lambda x, how: F.ctc_loss(
+        torch.stack([x, x * 2, x.abs(), -x]).log_softmax(-1), TARGET.clamp(1), (4,) * 6, (1,) * 6, reduction=how
+    ),
+    "one alignment": lambda x, how: F.ctc_loss(
+        x.log_softmax(-1), TARGET[1:3], torch.tensor(6), torch.tensor(2), reduction=how
+    ),
+    "alignments with targets of data": lambda x, how: F.ctc_loss(
+        normal(4, 6, 4).log_softmax(-1), (x[:, :1] > 0).long() + 1, LENGTHS, LENGTHS // 4, reduction=how
+    ),
+}  # fmt: skip
+if hasattr(F, "linear_cross_entropy"):
+    CHUNKS = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=2)
+    ROWS |= {
+        "scores of a layer": lambda x, how: F.linear_cross_entropy(x, normal(4, 4), TARGET, reduction=how),
+        "scores in chunks": lambda x, how: F.linear_cross_entropy(
+            x, normal(4, 4), TARGET, reduction=how, options=CHUNKS
+        ),
+    }
 CASES = {
     **{f"{name}, {how}": lambda x, f=f, how=how: f(x, NEAR, reduction=how)
        for name, f in ELEMENTS.items() for how in ("none", "mean", "sum")},
     **{f"{name}, {how}": lambda x, f=f, how=how: f(x, how) for name, f in ROWS.items() for how in ("none", "mean")},
 }  # fmt: skip
 
-LOOSE = {"targets of data, none", "ignored, none"}
+LOOSE = {"targets of data, none", "ignored, none", "sets of data, none"}
 
 
 @pytest.mark.parametrize("name", CASES)

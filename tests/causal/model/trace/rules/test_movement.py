@@ -29,6 +29,15 @@ VIEWS = {
     ],
     "permute": lambda x: [x.T, x.t(), x.permute(1, 0), x[None].movedim(0, 2), x.transpose(0, 1), x.mT],
     "slices": lambda x: [x[1:4], x[:, ::2], x[2], x[..., -1], x[None, :, None], x.narrow(0, 1, 2), x.select(1, 2)],
+    "strides": lambda x: [
+        torch.as_strided_copy(x, (3, 2), (5, 1), 2),
+        torch.as_strided_copy(x[1:].T, (3,), (7,), 1),
+        torch.as_strided_scatter(x, C[:2, :2], (2, 2), (9, 2), 3),
+        torch.as_strided_scatter(C[1:].T, x[:2, :2], (2, 2), (9, 2), 3),
+        torch.as_strided_scatter(x.T[:, 1:], C[0, :3], (3,), (2,), 1),
+    ],
+    "pieces filled up": lambda x: torch._chunk_cat([x, x[:3] * 2], 0, 4),
+    "conjugate": lambda x: torch.complex(x, x * 2).conj_physical_().imag,
     "narrow_copy": lambda x: [torch.narrow_copy(x, 0, 1, 3), torch.narrow_copy(x, 1, 0, 2)],
     "expand": lambda x: [
         x.expand(2, 6, 4),

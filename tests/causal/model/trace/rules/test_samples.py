@@ -26,6 +26,14 @@ CASES = {
         F.grid_sample(normal(6, 2, 4, 4), x[:, :8].reshape(6, 2, 2, 2).tanh(), align_corners=True),
         F.grid_sample(x.reshape(6, 2, 2, 2, 2), x[:, :3].reshape(6, 1, 1, 1, 3).tanh(), align_corners=False),
     ],
+    "drawn windows": lambda x: [
+        *F.fractional_max_pool2d(
+            x.reshape(6, 1, 4, 4), 2, 2, return_indices=True, _random_samples=normal(6, 1, 2).sigmoid()
+        ),
+        F.fractional_max_pool2d(x.reshape(6, 4, 4), 2, 2, _random_samples=x[:, :2].sigmoid()[None]),
+        F.fractional_max_pool3d(x[:, :8].reshape(6, 2, 2, 2), 1, 1, _random_samples=x[:, :3].sigmoid()[None]),
+    ],
+    "grids": lambda x: [F.affine_grid(x[:, :6].reshape(6, 2, 3), (6, 1, 2, 2), align_corners=False)],
     "distances": lambda x: [F.pdist(x), F.pdist(x * 2, 1.0)],
     "margins": lambda x: [
         F.multi_margin_loss(x[:, :4], TARGET, reduction="none"),

@@ -35,6 +35,19 @@ CASES = {
         torch.quantile(x, 0.5, dim=0),
         torch.histogram(x, 3)[0],
     ],
+    "count in boxes": lambda x: [
+        *torch.histogramdd(x[:, :2], [2, 3])[:1],
+        *torch.histogramdd(x[:, :2], [2, 2])[1],
+        torch.histogramdd(x[:, :2], [EDGES, EDGES], weight=x[:, 2])[0],
+        torch.histogramdd(x[:, :2], [2, 2], range=[-1.0, 1.0, -2.0, 2.0], density=True)[0],
+    ],
+    "a fixed number of places": lambda x: torch.nonzero_static(x > 0, size=9),
+    "all at once": lambda x: [
+        torch.ops.aten._is_all_true(x > 0),
+        torch.ops.aten._is_any_true(x > 2),
+        torch.ops.aten._unique(WORDS)[0] + x[0, :2],
+        torch.ops.aten.unique_dim_consecutive(WORDS[None], 1)[0] + x[0, :3],
+    ],
     "distinct words": lambda x: [
         torch.unique(WORDS) + x[0, :2],
         torch.unique_consecutive(WORDS) + x[0, :3],
@@ -42,7 +55,16 @@ CASES = {
         torch.unique(WORDS[None], dim=1)[0] + x[0, :2],
     ],
 }
-LOOSE = {"sort", "search", "count", "search a number", "search rows"}
+LOOSE = {
+    "count in boxes",
+    "a fixed number of places",
+    "all at once",
+    "sort",
+    "search",
+    "count",
+    "search a number",
+    "search rows",
+}
 
 
 @pytest.mark.parametrize("name", CASES)
