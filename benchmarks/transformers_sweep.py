@@ -242,7 +242,9 @@ def judge(name: str, attention: str = "eager") -> dict[str, Any]:
         "blame": verdict.details["blame"] and verdict.details["blame"]["entry"],
     }
     try:
-        row["moved"], row["precision"] = brute(model.double(), tokens), "float64"
+        with torch.no_grad():
+            assert logits(model.double(), tokens).isfinite().all()
+        row["moved"], row["precision"] = brute(model, tokens), "float64"
     except Exception:  # grouped products, and models that name a precision, run in float32 only
         row["moved"], row["precision"] = brute(model_of(name, attention), tokens), "float32"
     return row
