@@ -261,17 +261,22 @@ class TorchCall:
         self.finite_mask(value, alone=True)
         return True
 
-    def masked_under(self, scores: Operand, masked: Array, axis: int) -> bool:
-        """Whether every score in `masked` lies below every other one along the axis, in the concrete run; records the
-        condition where it does.
+    def masked_under(
+        self, scores: Operand, masked: Array, axis: int, some: bool = False, weights: bool = False
+    ) -> bool:
+        """Whether every score in `masked` lies below every other one along the axis (or `some` other one), in the
+        concrete run; records the condition where it does. `weights`: the masked ones are 0, and no others are below.
         """
         own = _own(scores).value
         if self.shadows.has_values:
             where = torch.from_numpy(np.array(np.broadcast_to(masked, scores.shape))).to(own.device)
-            least = own.masked_fill(where, math.inf).amin(axis, keepdim=True)
-            if not bool(((own < least) | ~where).all()):
+            filled = own.masked_fill(where, -math.inf if some else math.inf)
+            least = filled.amax(axis, keepdim=True) if some else filled.amin(axis, keepdim=True)
+            alone = where.all(axis, keepdim=True)  # a row in which there is nothing else
+            if not bool(((own < least) | ~where | alone).all()):
                 return False
-        self.finite_mask(own)
+        dtype = str(own.dtype).removeprefix("torch.")
+        self.ledger.masked_under(self.name, dtype, some, weights, self.shadows.has_values)
         return True
 
     def finite_mask(self, result: torch.Tensor, constant: float | None = None, alone: bool = False) -> None:

@@ -173,7 +173,13 @@ class Ledger:
         operation = self.operation(name)
         margin = (ALONE if alone else MARGINS).get(dtype, 104.0)
         constant = self.weakest if constant is None and not tried else constant
-        statement = self._hidden(name, margin, dtype, alone, None if tried else constant)
+        self._condition(
+            operation, self._hidden(name, margin, dtype, alone, None if tried else constant), dtype, constant, margin
+        )
+
+    def _condition(
+        self, operation: Operation, statement: str, dtype: str, constant: float | None, margin: float
+    ) -> None:
         if constant is not None:
             statement += f"; the mask adds or sets {constant:g}"
         text = f"{operation.place}, {statement}"
@@ -181,10 +187,22 @@ class Ledger:
             ("finite-mask", text), MaskCondition("finite-mask", operation, text, constant, margin, dtype, statement)
         )
 
+    def masked_under(self, name: str, dtype: str, some: bool, weights: bool, tried: bool) -> None:
+        """Where a row was put in order, masked scores came after every visible one, or after `some`; `weights`: zeros
+        after numbers above 0, which are no smaller than 0 where they underflow.
+        """
+        if weights:
+            least = "in every row some weight is" if some else "every weight that no mask hides is"
+            statement = f"{least} above 0, as it is unless it underflows ({dtype})"
+        elif some:
+            statement = f"in every row some visible score exceeds every masked score ({dtype})"
+        else:
+            statement = f"every visible score exceeds every masked score of its row ({dtype})"
+        constant = None if tried or weights else self.weakest
+        self._condition(self.operation(name), statement, dtype, constant, 0.0)
+
     def _hidden(self, name: str, margin: float, dtype: str, alone: bool, number: float | None) -> str:
         """What must hold of the scores, or, where a mask's number is known and as it was, what is enough."""
-        if not alone and name in ("aten.topk", "aten.sort"):
-            return f"every visible score exceeds every masked score of its row ({dtype})"
         if not alone:
             some = f"in every row some visible score exceeds every masked score by more than {margin:g} ({dtype})"
             half = 0.0 if number is None or self.scaled else (-number - margin) / 2

@@ -7,12 +7,13 @@ no bounds: what is missing costs precision alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from .domain import BIG, FIXED, MASKED, NEGINF, VARIES, Array, Shadow, uniform
+from .domain import BIG, FIXED, MASKED, NEGINF, PLAIN, POSITIVE, ZERO, Array, Shadow, uniform
 from .instead import Instead
 from .shadows import geometry_of
 from .sharing import as_list
@@ -35,6 +36,18 @@ WRITING = {"aten.scatter", "aten.scatter_add", "aten.scatter_reduce"}
 CHOOSING = {"aten.where": ("self", "other", "condition"), "aten.masked_fill": ("value", "self", "mask")}
 WHOLE = (torch.int64, torch.int32)
 UNKNOWN = "a constant among data"
+TIES = "which of equal scores is taken does not depend on scores that a large finite mask lowered"
+
+
+@dataclass(frozen=True)
+class Last:
+    """What is known of rows that are put in order: which elements come after all others, in which rows (axis kept) the
+    others are above 0, and whether some of the last vary.
+    """
+
+    last: Array
+    above_zero: Array
+    varies: bool = False
 
 
 def bounds_of(operand: TorchOperand) -> Bounds | None:
@@ -91,35 +104,67 @@ class Picks:
             largest, ordered, slots = bool(call["largest"]), bool(call["sorted"]), int(call["k"])
         else:
             largest, ordered, slots = name in ("max", "argmax"), True, 1
-        last, kind = self._last(call, x, axis)
+        found = self._last(call, x, axis, slots == 1 and largest)
+        last, k = found.last, np.asarray(x.shadow.kind)
+        parted = picks.in_slots(last, x.shape, axis, slots, largest, ordered)
         bounds, lowest = picks.in_order(last, x.shape, axis, slots, largest, ordered)
+        if last.any():
+            shape = (*x.shape[:axis], slots, *x.shape[axis + 1 :])
+            values, places = picks.read_by(parted, x.shadow, last, shape)
+            if found.varies and not (name == "sort" and call.has("stable") and call["stable"]):
+                self.ledger.assume(TIES)
+        else:
+            values = places = None
         if name in ("sort", "topk"):
             call.picks = [None, bounds]
-            return [picks.with_lowest(shadows[0], lowest, kind), *shadows[1:]] if kind and lowest.any() else shadows
-        if bounds is not None and not call["keepdim"]:
-            kept = (*x.shape[:axis], *x.shape[axis + 1 :])
-            bounds = Shadow(kept, *(a.squeeze(axis) for a in (bounds.lo, bounds.hi, bounds.kind)))
+            if values is None or places is None:
+                return shadows
+            first = picks.both_hold(shadows[0], values)
+            first = picks.with_kinds(first, lowest, picks.kind_of(k, last, axis))
+            first = picks.with_kinds(first, parted.above & ~parted.mixed & found.above_zero, POSITIVE)
+            return [first, picks.both_hold(shadows[1], places), *shadows[2:]]
+        if not call["keepdim"]:
+            bounds, places = (None if b is None else _dropped(b, axis) for b in (bounds, places))
         call.picks = [bounds] if name in ("argmax", "argmin") else [None, bounds]
-        return shadows
+        if places is None:
+            return shadows
+        return [*shadows[:-1], picks.both_hold(shadows[-1], places)]
 
     def _is_known(self, x: TorchOperand) -> bool:
         """Whether what may be −∞ is: constants whose number was not computed may be."""
         x.known()
         return bool(x.value.is_floating_point()) and not self.ledger.without_value and UNKNOWN not in self.ledger.wanted
 
-    def _last(self, call: TorchCall, x: TorchOperand, axis: int) -> tuple[Array, int]:
-        """Which elements come after all others in a row, and their kind where they are constants all alike: those that
-        are −∞, or that a large finite mask lowered.
+    def _last(self, call: TorchCall, x: TorchOperand, axis: int, one: bool) -> Last:
+        """Which elements come after all others in a row: those that are −∞, or that a large finite mask lowered, or
+        zeros among numbers above 0. `one`: it is enough that some other one of each row comes before them.
         """
+        none: Array = np.zeros((1,) * len(x.shape), bool)
         if not self._is_known(x):
-            return np.zeros((1,) * len(x.shape), bool), VARIES
+            return Last(none, none)
         k = np.asarray(x.known().kind)
-        last, masked = k == NEGINF, k == BIG
-        if not masked.any() or (k == MASKED).any() or call.name not in ("aten.sort", "aten.topk"):
-            return last, NEGINF
-        if not call.finite_masks or not call.masked_under(x, masked | last, axis):
-            return last, VARIES  # what is −∞ comes last of all, but nothing is said of the values
-        return last | masked, VARIES if last.any() else BIG
+        hidden, low = k == NEGINF, (k == MASKED) | (k == BIG)
+        above = self._above_zero(call, x, k)
+        if not call.finite_masks:
+            return Last(hidden, none)
+        last = hidden
+        if low.any() and call.masked_under(x, low | hidden, axis, some=one):
+            last = low | hidden
+        varies = bool((last & (np.asarray(x.shadow.hi) >= np.asarray(x.shadow.lo)) & (k < FIXED)).any())
+        weights = (above | (k == ZERO)).all(axis, keepdims=True)
+        zero = weights & (k == ZERO) & above.any(axis, keepdims=True)
+        if zero.any() and call.masked_under(x, zero, axis, some=one, weights=True):
+            last = last | zero
+        rest = (above | last).all(axis, keepdims=True)
+        return Last(last, rest, varies)
+
+    def _above_zero(self, call: TorchCall, x: TorchOperand, k: Array) -> Array:
+        """Which elements are above 0, whether they vary or are constants; of no interest where none is 0."""
+        above: Array = k == POSITIVE
+        if not (k == ZERO).any() or not (k == PLAIN).any():
+            return above
+        call.values_used(x)
+        return above | ((k == PLAIN) & (np.asarray(x.array(), np.float64) > 0))
 
     # -- what becomes of them ---------------------------------------------------------------------------------------
 
@@ -223,3 +268,9 @@ class Picks:
         hit, before = picks.touched(within, axis, x.shape), x.known()
         pairs = ((shadow.lo, before.lo), (shadow.hi, before.hi), (shadow.kind, before.kind))
         return assemble(x.shape, *(np.where(hit, np.asarray(after), np.asarray(old)) for after, old in pairs))
+
+
+def _dropped(shadow: Shadow, axis: int) -> Shadow:
+    """Without an axis of size 1."""
+    kept = (*shadow.shape[:axis], *shadow.shape[axis + 1 :])
+    return Shadow(kept, *(np.asarray(a).squeeze(axis) for a in (shadow.lo, shadow.hi, shadow.kind)))

@@ -10,10 +10,26 @@ and on what stands between its bounds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..domain import NONE_HI, NONE_LO, PLAIN, RANK, VARIES, ZERO, Array, Shadow, align, compress, join_intervals
+from ..domain import (
+    BIG,
+    MASKED,
+    NEGINF,
+    NONE_HI,
+    NONE_LO,
+    PLAIN,
+    RANK,
+    VARIES,
+    ZERO,
+    Array,
+    Shadow,
+    align,
+    compress,
+    join_intervals,
+)
 from .elementwise import assemble
 
 Bounds = Shadow
@@ -35,26 +51,42 @@ def exactly(numbers: Array) -> Bounds | None:
     return bounds(numbers.shape, whole, whole)
 
 
-def in_order(
-    last: Array, shape: tuple[int, ...], axis: int, slots: int, largest: bool, ordered: bool
-) -> tuple[Bounds | None, Array]:
-    """The places that the first `slots` of a row may come from, and which slots hold those that come last for certain;
-    `last` says which do, for a tensor of this shape, `ordered` whether the slots stand in order.
+@dataclass(frozen=True)
+class Slots:
+    """Rows along `axis` put in order, cut to the first slots: which of those hold one of the places that come first for
+    certain (`above`), and of which that is not known (`mixed`), as where the slots stand in no order. Broadcastable.
+    """
+
+    axis: int
+    above: Array
+    mixed: Array
+
+
+def in_slots(last: Array, shape: tuple[int, ...], axis: int, slots: int, largest: bool, ordered: bool) -> Slots:
+    """The first `slots` of rows in which `last` says what comes after all others, for a tensor of this shape; `ordered`
+    says whether the slots stand in order.
     """
     size = shape[axis]
     out = np.broadcast_to(last, [*last.shape[:axis], size, *last.shape[axis + 1 :]])
-    m = size - out.sum(axis, keepdims=True)
+    s = np.arange(slots).reshape([-1 if a == axis else 1 for a in range(out.ndim)])
+    above = (s if largest else size - 1 - s) < size - out.sum(axis, keepdims=True)
+    mixed = above.any(axis, keepdims=True) & ~above.all(axis, keepdims=True)
+    return Slots(axis, above, mixed if not ordered else np.zeros_like(mixed))
+
+
+def in_order(
+    last: Array, shape: tuple[int, ...], axis: int, slots: int, largest: bool, ordered: bool
+) -> tuple[Bounds | None, Array]:
+    """The places that the first `slots` of a row may come from, and which slots hold those that come last for certain
+    (see `in_slots`).
+    """
+    found, size = in_slots(last, shape, axis, slots, largest, ordered), shape[axis]
+    out = np.broadcast_to(last, [*last.shape[:axis], size, *last.shape[axis + 1 :]])
     where = np.arange(size).reshape([-1 if a == axis else 1 for a in range(out.ndim)])
     among, beyond = (_ends(where, some, axis) for some in (~out, out))
-    s = np.arange(slots).reshape([-1 if a == axis else 1 for a in range(out.ndim)])
-    s = s if largest else size - 1 - s
-    above = s < m
-    lo, hi = (np.where(above, a, b) for a, b in zip(among, beyond, strict=True))
-    if not ordered:  # a slot is any of them
-        mixed = above.any(axis, keepdims=True) & ~above.all(axis, keepdims=True)
-        lo, hi = np.where(mixed, 0, lo), np.where(mixed, size - 1, hi)
-        above = above | mixed
-    return bounds((*shape[:axis], slots, *shape[axis + 1 :]), lo, hi), ~above
+    lo, hi = (np.where(found.above, a, b) for a, b in zip(among, beyond, strict=True))
+    lo, hi = np.where(found.mixed, 0, lo), np.where(found.mixed, size - 1, hi)
+    return bounds((*shape[:axis], slots, *shape[axis + 1 :]), lo, hi), ~(found.above | found.mixed)
 
 
 def _ends(where: Array, among: Array, axis: int) -> tuple[Array, Array]:
@@ -63,9 +95,41 @@ def _ends(where: Array, among: Array, axis: int) -> tuple[Array, Array]:
     return np.where(among, where, size).min(axis, keepdims=True), np.where(among, where, -1).max(axis, keepdims=True)
 
 
-def with_lowest(values: Shadow, lowest: Array, kind: int) -> Shadow:
-    """The sorted values, of which some are constants of this kind for certain."""
-    return assemble(values.shape, values.lo, values.hi, np.where(lowest, np.uint8(kind), values.kind))
+def read_by(slots: Slots, x: Shadow, last: Array, shape: tuple[int, ...]) -> tuple[Shadow, Shadow]:
+    """What the numbers in the slots, and the places that they come from, can depend on: a slot that holds one of those
+    that come first is found among these alone; of the others the number is found among them, while which of equal ones
+    is taken may depend on the whole row.
+    """
+    rest, axis = ~last, slots.axis
+    values, places = [], []
+    for part, empty, reduce in ((np.asarray(x.lo), NONE_LO, np.minimum), (np.asarray(x.hi), NONE_HI, np.maximum)):
+        first, beyond = (
+            reduce.reduce(np.where(among, part, RANK(empty)), axis=axis, keepdims=True) for among in (rest, last)
+        )
+        row = reduce(first, beyond)
+        values.append(np.where(slots.mixed, row, np.where(slots.above, first, beyond)))
+        places.append(np.where(slots.mixed | ~slots.above, row, first))
+    loose = np.zeros((1,) * len(shape), np.uint8)
+    return assemble(shape, *values, loose), assemble(shape, *places, loose)
+
+
+def kind_of(k: Array, last: Array, axis: int) -> Array:
+    """Of what kind the elements of a row are that come last, where they are all alike, with the axis kept: −∞, a large
+    finite mask, 0, or scores lowered by one.
+    """
+
+    def only(*kinds: int) -> Array:
+        return (~last | np.isin(k, kinds)).all(axis, keepdims=True)
+
+    found = np.where(only(BIG, MASKED), np.uint8(MASKED), np.uint8(VARIES))
+    for kind in (BIG, ZERO, NEGINF):
+        found = np.where(only(kind), np.uint8(kind), found)
+    return found
+
+
+def with_kinds(values: Shadow, places: Array, kind: Array | int) -> Shadow:
+    """The sorted values, of which some are of this kind for certain."""
+    return assemble(values.shape, values.lo, values.hi, np.where(places, np.uint8(kind), values.kind))
 
 
 # -- arithmetic of bounds ---------------------------------------------------------------------------------------------
