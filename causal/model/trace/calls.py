@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from .domain import BIG, BIG_MASK, FIXED, NEGINF, Array, Shadow, align, compress
-from .ledger import CERTAIN, NOISE, TWO_MASKS, WEAK
+from .ledger import ALIKE, CERTAIN, NOISE, TWO_MASKS, WEAK
 from .pytree import tensors_of
 from .shadows import Shadows, geometry_of, look, shape_of, unknown
 
@@ -252,11 +252,13 @@ class TorchCall:
         so large that a score adds nothing to it. Records the condition where they are.
         """
         if not self.shadows.has_values:
+            self.ledger.want(ALIKE)
             return False
         value = _own(scores).value
         where = torch.from_numpy(np.array(np.broadcast_to(masked, scores.shape))).to(value.device)
         least = value.masked_fill(~where, math.inf).amin(tuple(axes), keepdim=True)
-        if not bool(((value == least) | ~where).all()):
+        size = value.masked_fill(where, 0).abs().nan_to_num(posinf=0.0).max().clamp(min=1.0)  # of a visible score
+        if not bool(((value == least) & (value + size == value) & (value - size == value) | ~where).all()):
             return False
         self.finite_mask(value, alone=True)
         return True

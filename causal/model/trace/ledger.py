@@ -15,6 +15,7 @@ MARGINS = {"float64": 746.0}
 ALONE = {**MARGINS, "bfloat16": 94.0, "float16": 18.0}
 NOISE = "random draws are the same in every run"
 CERTAIN = -1000.0  # a mask down to this may be too weak for the scores of an ordinary run: it is tried on one
+ALIKE = "a mask to which scores may add nothing"
 TWO_MASKS = "the sum of two finite masks, which may be −∞"
 WEAK = f"a mask above {CERTAIN:g}, which may be too weak"
 

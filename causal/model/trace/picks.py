@@ -6,6 +6,7 @@ no bounds: what is missing costs precision alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .domain import BIG, FIXED, MASKED, NEGINF, PLAIN, POSITIVE, ZERO, Array, Shadow, uniform
+from .domain import BIG, FIXED, MASKED, NEGINF, PLAIN, POSITIVE, ZERO, Array, Shadow, align, uniform
 from .instead import Instead
 from .shadows import geometry_of
 from .sharing import as_list
 from .transfer import picks
-from .transfer.elementwise import assemble
+from .transfer.context import Number
+from .transfer.elementwise import assemble, number
 
 if TYPE_CHECKING:
     from .calls import TorchCall, TorchOperand
@@ -35,6 +37,7 @@ READING = {"aten.gather": "index", "aten.index_select": "index", "aten.embedding
 WRITING = {"aten.scatter", "aten.scatter_add", "aten.scatter_reduce"}
 CHOOSING = {"aten.where": ("self", "other", "condition"), "aten.masked_fill": ("value", "self", "mask")}
 WHOLE = (torch.int64, torch.int32)
+MOST = 1 << 27  # pairs of a place and a slot that are looked at one by one
 UNKNOWN = "a constant among data"
 TIES = "which of equal scores is taken does not depend on scores that a large finite mask lowered"
 
@@ -108,13 +111,13 @@ class Picks:
         last, k = found.last, np.asarray(x.shadow.kind)
         parted = picks.in_slots(last, x.shape, axis, slots, largest, ordered)
         bounds, lowest = picks.in_order(last, x.shape, axis, slots, largest, ordered)
+        values: Shadow | None = None
+        places: Shadow | None = None
         if last.any():
             shape = (*x.shape[:axis], slots, *x.shape[axis + 1 :])
             values, places = picks.read_by(parted, x.shadow, last, shape)
             if found.varies and not (name == "sort" and call.has("stable") and call["stable"]):
                 self.ledger.assume(TIES)
-        else:
-            values = places = None
         if name in ("sort", "topk"):
             call.picks = [None, bounds]
             if values is None or places is None:
@@ -144,7 +147,7 @@ class Picks:
             return Last(none, none)
         k = np.asarray(x.known().kind)
         hidden, low = k == NEGINF, (k == MASKED) | (k == BIG)
-        above = self._above_zero(call, x, k)
+        above = _above_zero(x, k)
         if not call.finite_masks:
             return Last(hidden, none)
         last = hidden
@@ -155,16 +158,10 @@ class Picks:
         zero = weights & (k == ZERO) & above.any(axis, keepdims=True)
         if zero.any() and call.masked_under(x, zero, axis, some=one, weights=True):
             last = last | zero
+        if last.any() and (above & (k == PLAIN)).any():
+            call.values_used(x)
         rest = (above | last).all(axis, keepdims=True)
         return Last(last, rest, varies)
-
-    def _above_zero(self, call: TorchCall, x: TorchOperand, k: Array) -> Array:
-        """Which elements are above 0, whether they vary or are constants; of no interest where none is 0."""
-        above: Array = k == POSITIVE
-        if not (k == ZERO).any() or not (k == PLAIN).any():
-            return above
-        call.values_used(x)
-        return above | ((k == PLAIN) & (np.asarray(x.array(), np.float64) > 0))
 
     # -- what becomes of them ---------------------------------------------------------------------------------------
 
@@ -265,9 +262,34 @@ class Picks:
         sizes = zip(within.lo.shape, within.hi.shape, x.shape, strict=True)
         if any(a != axis and {n, m} - {1, size} for a, (n, m, size) in enumerate(sizes)):
             return shadow
+        exact = self._exactly_written(call, within, axis)
+        if exact is not None:
+            return picks.both_hold(exact, shadow)
         hit, before = picks.touched(within, axis, x.shape), x.known()
         pairs = ((shadow.lo, before.lo), (shadow.hi, before.hi), (shadow.kind, before.kind))
         return assemble(x.shape, *(np.where(hit, np.asarray(after), np.asarray(old)) for after, old in pairs))
+
+    def _exactly_written(self, call: TorchCall, within: Bounds, axis: int) -> Shadow | None:
+        """What each place depends on, where that is not too much work to be followed slot by slot."""
+        x, index = call["self"], call["index"]
+        source = call["src"] if call.has("src") else call["value"]
+        alike = [a == axis or n == m for a, (n, m) in enumerate(zip(index.shape, x.shape, strict=True))]
+        shape = getattr(source, "shape", index.shape)
+        if not all(alike) or shape != index.shape or index.shape[axis] * math.prod(x.shape) > MOST:
+            return None
+        s = number(source, call.finite_masks) if isinstance(source, Number) else source.known()
+        s = Shadow(index.shape, *(align(a, len(shape)) for a in (s.lo, s.hi, s.kind)))
+        result, over = picks.written(x.known(), within, index.shadow, s, axis)
+        if over.any():
+            call.zeros_used()  # of either sign
+        return result
+
+
+def _above_zero(x: TorchOperand, k: Array) -> Array:
+    """Which elements of these kinds are above 0, whether they vary or are constants; constants beside zeros only."""
+    if not (k == ZERO).any() or not (k == PLAIN).any():
+        return np.asarray(k == POSITIVE)
+    return np.asarray((k == POSITIVE) | ((k == PLAIN) & (np.asarray(x.array(), np.float64) > 0)))
 
 
 def _dropped(shadow: Shadow, axis: int) -> Shadow:

@@ -51,9 +51,11 @@ def keeps(facts: Facts, operands: Sequence[TorchOperand], tensor: torch.Tensor, 
     """Whether every 0 and −∞ that a rule promises is one in this run; and no zero of open sign was divided by."""
     if not tensor.is_floating_point() or torch._is_zerotensor(tensor) or tensor.is_meta:
         return True
-    if facts.divides and any(o.memory is not None and o.memory.signed for o in operands):
+    signed = [o for o in operands if o.memory is not None and o.memory.signed]
+    if facts.divides and signed:
         known = torch.from_numpy(np.asarray(align(shadow.kind, tensor.dim()) >= FIXED)).to(tensor.device)
-        if bool((tensor.detach().isinf() & known).any()):
+        infinite = tensor.detach().isinf() & known
+        if bool(infinite.any()) and not (facts.pointwise and not any(_meets_zero(infinite, tensor, o) for o in signed)):
             return False
     for kind, number in ((ZERO, 0.0), (NEGINF, -torch.inf)):
         where = np.asarray(shadow.kind == kind)  # of a number it would be a plain truth value
@@ -63,3 +65,11 @@ def keeps(facts: Facts, operands: Sequence[TorchOperand], tensor: torch.Tensor, 
             if bool(wrong.any()) and bool((wrong & promised).any()):
                 return False
     return True
+
+
+def _meets_zero(infinite: torch.Tensor, result: torch.Tensor, operand: TorchOperand) -> bool:
+    """Whether an operand may have been 0 where the result is infinite, as it is by overflow as well."""
+    value = operand.value.detach()
+    if value.is_meta or value.untyped_storage()._cdata == result.untyped_storage()._cdata:
+        return True  # its numbers are not there any more
+    return bool((infinite & (value == 0)).any())

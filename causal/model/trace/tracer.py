@@ -20,6 +20,7 @@ from .higher import APART
 from .layouts import VIEWS, Layouts
 from .memory import overlap
 from .mode import Mode
+from .outs import computed_apart, fits
 from .picks import Picks
 from .pytree import leaves, tensors_of
 from .schema import Info
@@ -86,6 +87,12 @@ class Tracer(Mode):
         if info.name in OF_OTHERS and not info.written:
             with self.exits.idle(), self:
                 return OF_OTHERS[info.name](*args, **kwargs)
+        apart = computed_apart(self.shadows, info, args, kwargs, self.rules)
+        if apart is not None:
+            with self.exits.idle(), self:
+                value = apart(*args, **{k: v for k, v in kwargs.items() if k != "out"})
+                if fits(value, kwargs["out"]):
+                    return kwargs["out"].copy_(value)
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.shadows.memory_of(args[0], literal=True)
         if self.numbering is None:

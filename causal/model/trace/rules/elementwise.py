@@ -169,7 +169,8 @@ def add(call: Any) -> Shadow:
 @rule("aten.mul", fails="whole numbers", sees_sign=False, pointwise=True, zero_from_zero=True, carries=True)
 def multiply(call: Any) -> Shadow:
     """a · b."""
-    return transfer.product(call, call["self"], call["other"], tuple(call.value.shape))
+    a, b, shape = call["self"], call["other"], tuple(call.value.shape)
+    return transfer.kept_above_zero(call, transfer.product(call, a, b, shape), a, b)
 
 
 @rule(

@@ -204,6 +204,22 @@ def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple
     return assemble(shape, lo, hi, kind)
 
 
+def kept_above_zero(run: Context, result: Shadow, a: Operand | Number, b: Operand | Number) -> Shadow:
+    """A product, above 0 where numbers above 0 meet constants that are, as weights meet a mask of zeros and ones."""
+    axes, kind = len(result.shape), result.kind
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Number) or isinstance(y, Number):
+            return result
+        varies, fixed = align(x.known().kind, axes) == POSITIVE, align(y.known().kind, axes) == PLAIN
+        if not (varies.any() and fixed.any()):
+            continue
+        above = align(np.asarray(y.array()) > 0, axes) & fixed & varies
+        if above.any():
+            run.values_used(y)
+            kind = np.where(above & (kind == VARIES), np.uint8(POSITIVE), kind)
+    return Shadow(result.shape, result.lo, result.hi, kind)
+
+
 def add_product(run: Context, a: Shadow, b: Operand, c: Operand, shape: tuple[int, ...]) -> Shadow:
     """a + v · b · c: a sum with a product, whose zeros remove what it would depend on."""
     axes = len(shape)

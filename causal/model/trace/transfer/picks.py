@@ -9,6 +9,7 @@ and on what stands between its bounds.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -110,7 +111,7 @@ def read_by(slots: Slots, x: Shadow, last: Array, shape: tuple[int, ...]) -> tup
         values.append(np.where(slots.mixed, row, np.where(slots.above, first, beyond)))
         places.append(np.where(slots.mixed | ~slots.above, row, first))
     loose = np.zeros((1,) * len(shape), np.uint8)
-    return assemble(shape, *values, loose), assemble(shape, *places, loose)
+    return assemble(shape, values[0], values[1], loose), assemble(shape, places[0], places[1], loose)
 
 
 def kind_of(k: Array, last: Array, axis: int) -> Array:
@@ -119,7 +120,7 @@ def kind_of(k: Array, last: Array, axis: int) -> Array:
     """
 
     def only(*kinds: int) -> Array:
-        return (~last | np.isin(k, kinds)).all(axis, keepdims=True)
+        return np.asarray((~last | np.isin(k, kinds)).all(axis, keepdims=True))
 
     found = np.where(only(BIG, MASKED), np.uint8(MASKED), np.uint8(VARIES))
     for kind in (BIG, ZERO, NEGINF):
@@ -140,7 +141,7 @@ def corners(function: Callable[[Array, Array], Array], x: Bounds, y: Bounds, sha
     axes = len(shape)
     ends = [[align(np.asarray(a), axes).astype(np.int64) for a in (b.lo, b.hi)] for b in (x, y)]
     found = [function(a, b) for a in ends[0] for b in ends[1]]
-    return bounds(shape, np.minimum.reduce(found), np.maximum.reduce(found))
+    return bounds(shape, functools.reduce(np.minimum, found), functools.reduce(np.maximum, found))
 
 
 def either(x: Bounds, y: Bounds, condition: Bounds | None, shape: tuple[int, ...]) -> Bounds | None:
@@ -232,6 +233,29 @@ def touched(index: Bounds, axis: int, shape: tuple[int, ...]) -> Array:
     for s in range(index.shape[axis]):
         hit |= (lo.take([s], axis) <= place) & (place <= hi.take([s], axis))
     return hit
+
+
+def written(target: Shadow, within: Bounds, index: Shadow, source: Shadow, axis: int) -> tuple[Shadow, Array]:
+    """Numbers written, or joined, at an index that lies between bounds: a place depends on what may be written there,
+    and on whether it is. The second result says where a 0 may have been written over a 0, which leaves one.
+
+    Index and source have the size of the target along all other axes.
+    """
+    place = np.arange(target.shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(target.shape))])
+    lo, hi, kind = np.asarray(target.lo), np.asarray(target.hi), np.asarray(target.kind)
+    hit: Array = np.zeros((1,) * lo.ndim, bool)
+    zero = kind == ZERO
+    slots = within.shape[axis]
+    ends = [_whole(a, axis, slots) for a in (within.lo, within.hi, index.lo, source.lo, index.hi, source.hi)]
+    none = _whole(source.kind == ZERO, axis, slots)
+    for s in range(slots):
+        first, last, i_lo, s_lo, i_hi, s_hi = (a.take([s], axis) for a in ends)
+        here = (first <= place) & (place <= last)
+        lo = np.where(here, np.minimum(lo, np.minimum(i_lo, s_lo)), lo)
+        hi = np.where(here, np.maximum(hi, np.maximum(i_hi, s_hi)), hi)
+        hit, zero = hit | here, zero & (~here | none.take([s], axis))
+    kind = np.where(zero, np.uint8(ZERO), np.where(hit, np.uint8(VARIES), kind))
+    return assemble(target.shape, lo, hi, kind), hit & zero
 
 
 def nothing(shape: tuple[int, ...]) -> Shadow:

@@ -127,6 +127,138 @@ def test_slots_in_no_order_hold_any_of_them():
     assert not lowest.any()
 
 
+def weighted(hidden, step):
+    """Weights of what each query may see, put in order: the best three, made to sum to 1, of the keys' values."""
+
+    def run(x):
+        scores = x[0] @ x[0].T
+        weights = scores.masked_fill(hidden, -torch.inf).softmax(-1) if step == "softmax" else scores.exp() * ~hidden
+        best, where = (weights / weights.sum(-1, keepdim=True)).sort(-1, descending=True)
+        best, where = best[:, :3], where[:, :3]
+        if step == "nucleus":  # what is left once four fifths of the weight are there
+            best = best.masked_fill(best.cumsum(-1) - best > 0.8, 0.0)
+        if step == "scattered":
+            return (torch.zeros_like(weights).scatter(-1, where, best) @ x[0])[None]
+        return ((best / best.sum(-1, keepdim=True))[..., None] * x[0][where]).sum(1)[None]
+
+    return run
+
+
+@pytest.mark.parametrize("step", ["softmax", "exp", "nucleus", "scattered"])
+def test_weights_of_nothing_come_after_all_others(step):
+    torch.manual_seed(0)
+    x = torch.randn(1, N, WIDTH)
+    ahead = torch.ones(N, N, dtype=torch.bool).triu(1)
+    verdict = ap.check_model(weighted(ahead, step), x)
+    assert verdict.status.name == "PROVED_IF"
+    assert any("above 0, as it is unless it underflows (float32)" in c.text for c in verdict.conditions)
+    assert ap.check_model(weighted(ahead.roll(1, 1).triu(1), step), x).status.name == "REFUTED"
+
+
+@pytest.mark.parametrize("how", ["add", "fill"])
+@pytest.mark.parametrize("pick", ["argmax", "max", "one_hot", "topk"])
+def test_the_best_is_visible_under_a_finite_mask(how, pick):
+    def picking(ahead):
+        def run(x):
+            scores = x[0] @ x[0].T
+            scores = scores + ahead * -1e9 if how == "add" else scores.masked_fill(ahead, -1e9)
+            if pick == "topk":  # three of them, where fewer may be visible
+                best, where = scores.topk(3, -1)
+                return (best.softmax(-1)[..., None] * x[0][where]).sum(1)[None]
+            where = scores.max(-1).indices if pick == "max" else scores.argmax(-1)
+            return (nn.functional.one_hot(where, N).to(x) @ x[0] if pick == "one_hot" else x[0][where])[None]
+
+        return run
+
+    torch.manual_seed(0)
+    x, ahead = torch.randn(1, N, WIDTH), torch.ones(N, N, dtype=torch.bool).triu(1)
+    verdict = ap.check_model(picking(ahead), x)
+    assert verdict.status.name == "PROVED_IF"
+    some = "every visible" if pick == "topk" else "in every row some visible"
+    assert any(f"{some} score exceeds every masked score" in c.text for c in verdict.conditions)
+    assert ap.check_model(picking(ahead.triu(2)), x).status.name == "REFUTED"
+
+
+def test_a_zero_is_least_only_among_numbers_above_0():
+    """Of products of either sign, those of a mask of zeros may be the largest."""
+    torch.manual_seed(0)
+    x = torch.randn(1, N, WIDTH)
+    run = lambda x: x[0][((x[0] @ -x[0].T) * torch.ones(N, N).tril()).argmax(-1)][None]  # noqa: E731
+    assert ap.check_model(run, x).status.name == "REFUTED"
+    signed = lambda x: x[0][((x[0] @ x[0].T).exp() * -torch.ones(N, N).tril()).argmax(-1)][None]  # noqa: E731
+    assert ap.check_model(signed, x).status.name == "REFUTED"
+
+
+def chosen(rows, columns, rng):
+    """Truth values that the run knows, as it does not know a draw of PyTorch's."""
+    share = rng.choice([0.3, 0.7])
+    return torch.tensor([[rng.random() < share for _ in range(columns)] for _ in range(rows)])
+
+
+def masked(x, rng):
+    """Scores that are masked in one of many ways, some of them weights."""
+    m = rng.randint(1, 6)
+    scores = (x @ normal(4, m, seed=rng.randrange(99))) if rng.random() < 0.5 else x[:, :1] * x[:m, 0][None]
+    mask = chosen(6, m, rng) if rng.random() < 0.7 else torch.ones(6, m).triu(1) > 0
+    lowest = torch.finfo(x.dtype).min
+    how = rng.randrange(5)
+    if how == 0:
+        return scores + mask.double() * rng.choice([-1e9, lowest / 4])
+    if how == 1:
+        return scores.masked_fill(mask, rng.choice([-1e9, lowest, -torch.inf]))
+    if how == 2:
+        return (scores + mask * -1e9).masked_fill(chosen(6, m, rng), -torch.inf)
+    if how == 3:
+        return torch.sigmoid(scores.tanh()) * ~mask
+    weights = scores.tanh().exp() * (~mask).double() * 2.0
+    return weights if bool(mask.all(1).any()) else weights / weights.sum(1, keepdim=True)
+
+
+def ordering(seed):
+    """A function of (6, 4): a row put in order; what stands in each slot, and what becomes of it."""
+
+    def run(x):
+        rng = random.Random(seed)
+        scores, axis, largest = masked(x, rng), rng.randrange(2), rng.random() < 0.75
+        size, how = scores.shape[axis], rng.randrange(5)
+        if how == 0:
+            values, places = scores.topk(rng.randint(1, size), axis, largest, sorted=rng.random() < 0.7)
+        elif how == 1:
+            values, places = scores.sort(dim=axis, descending=largest, stable=rng.random() < 0.5)
+        elif how == 2:
+            values, places = (scores.max if largest else scores.min)(axis, keepdim=True)
+        elif how == 3:
+            places = (scores.argmax if largest else scores.argmin)(axis, keepdim=True)
+            values = scores.gather(axis, places)
+        else:
+            values, places = scores.topk(1, axis, largest)
+        zero, few = torch.zeros_like(scores), values.clamp(min=-1e3)
+        cut = few.masked_fill(few.cumsum(axis) > 0.8, 0.0)
+        put = [
+            zero.scatter(axis, places, values), zero.scatter(axis, places, 1.0), scores.scatter(axis, places, few),
+            zero.scatter_add(axis, places, few), zero.scatter(axis, places, cut),
+            zero.scatter_reduce(axis, places, few, rng.choice(["amax", "mean", "prod"]), include_self=seed % 3 > 0),
+        ]  # fmt: skip
+        made = [values, places, values / values.sum(axis, keepdim=True), values.exp(), values.softmax(axis), cut, *put]
+        made += [p.clamp(min=-1e3) @ normal(p.shape[1], 3) for p in put]
+        if axis == 1:
+            picked = x[: scores.shape[1]][places]
+            made += [picked, (few[..., None] * picked).sum(1), (values.softmax(1)[..., None] * picked).sum(1)]
+        return [t.nan_to_num(0.0, 1e3, -1e3) if t.is_floating_point() else t for t in made]
+
+    return run
+
+
+@pytest.mark.parametrize("first", range(0, 12, 4))
+def test_random_orders_read_no_more_than_is_claimed(first):
+    for seed in range(first, first + 4):
+        x = normal(6, 4, seed=seed)
+        run = trace.run(ordering(seed), (x,), sequence_axis=0, values=seed % 2 == 0)
+        assert run.complete, (seed, run.reads)
+        wrong = contradiction(ordering(seed), x, run, 0, torch.Generator().manual_seed(seed), draws=4)
+        assert wrong is None, (seed, wrong)
+
+
 def program(seed):
     """A function of (6, 4): a row put in order, whole numbers made of the places, reads and writes at them."""
 
@@ -134,7 +266,7 @@ def program(seed):
         rng, g = random.Random(seed), torch.Generator().manual_seed(seed)
         m = rng.randint(1, 6)
         scores = (x @ normal(4, m, seed=seed)) if rng.random() < 0.5 else x[:, :1] * x[:m, 0][None]
-        mask = torch.rand(6, m, generator=g) < rng.choice([0.3, 0.7])
+        mask = chosen(6, m, rng)
         scores, made = scores.masked_fill(mask, rng.choice([-torch.inf, -torch.inf, -1e9])), []
         axis = rng.randrange(2)
         size, largest = scores.shape[axis], rng.random() < 0.7

@@ -97,7 +97,7 @@ def selected(x, mask, masked_again):
     [
         (LOWEST, LOWEST, "PROVED_IF"),
         (-torch.inf, LOWEST, "PROVED_IF"),
-        (-1e4, LOWEST, "UNDECIDED"),  # in order of their scores, where too few are visible; then masked again
+        (-1e4, LOWEST, "PROVED_IF"),  # in order of their scores, where too few are visible; then masked again
         (LOWEST, 0.0, "REFUTED"),
         (0.0, LOWEST, "REFUTED"),
     ],
@@ -108,5 +108,26 @@ def test_a_selection_picks_among_what_is_visible(mask, again, status):
     masks = [torch.zeros(6, 6).masked_fill(LATER, m) for m in (mask, again)]
     verdict = ap.check_model(lambda x: selected(x, *masks), x, sequence_axis=1, tries=300)
     assert verdict.status.name == status
-    if mask == LOWEST == again:
-        assert any("is the mask's own number" in c.text for c in verdict.conditions)
+    if mask in (LOWEST, -1e4):
+        assert any("every visible score exceeds every masked score" in c.text for c in verdict.conditions) is (
+            again != 0
+        )
+
+
+def threshold(low):
+    """Attention to the keys whose score is no less than the third: where fewer are visible, that is a masked one."""
+
+    def run(x):
+        scores = x @ x.mT + LATER * low
+        return scores.masked_fill(scores < scores.topk(3, -1).values[..., -1:], LOWEST).softmax(-1) @ x
+
+    return run
+
+
+@pytest.mark.parametrize(("low", "status"), [(-1e9, "PROVED_IF"), (-1e5, "UNDECIDED")])
+def test_masked_scores_are_one_number_where_the_mask_is_so_large(low, status):
+    """To −1e5 a score adds something in single precision, even where it stands alone in its row."""
+    torch.manual_seed(0)
+    verdict = ap.check_model(threshold(low), torch.randn(1, 6, 4), sequence_axis=1)
+    assert verdict.status.name == status
+    assert any("is the mask's own number" in c.text for c in verdict.conditions) is (status == "PROVED_IF")
