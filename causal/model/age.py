@@ -52,8 +52,9 @@ class _Past:
 
     def is_new(self, value: Any) -> bool:
         """Whether a tracked object was made since; so is each, where the collector does not tell."""
-        later = gc.get_objects()
-        return id(value) in map(id, later) or not self._is_listed(later)
+        sought = {id(value), id(self._mark)}
+        listed = sought.intersection(map(id, gc.get_objects()))
+        return id(value) in listed or id(self._mark) not in listed
 
     def let_go(self, is_due: bool = True) -> None:
         """Give everything back to the collector, at once or when no run is open."""

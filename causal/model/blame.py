@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .interface import AnyProgram
     from .setting import Setting
     from .trace.policy import Policy
-    from .trace.records import Chain, Operation
+    from .trace.records import Chain, Operation, Trace
 
 SHOWN = 6  # operations of a chain that a sentence shows
 
@@ -76,17 +76,17 @@ def blame_leak(
     positions: Sequence[int],
     policy: Policy,
     setting: Setting,
-    why: str = "",
+    like: Trace,
 ) -> Blame | None:
     """The chain by which forbidden positions reach the query, or None when the run cannot tell (a guide, no proof).
 
-    What belongs to any position that is closed to the query is passed over: it may depend on them. `why` is the reason
-    why a run needs values, where one is known.
+    What belongs to any position that is closed to the query is passed over: it may depend on them. `like` is the
+    attempt's own run.
     """
     marked, closed = np.zeros(boundary.n, bool), ~boundary.allowed_row(query)
     marked[list(positions)] = True
     try:
-        chain = program.chain(policy, setting, why, output=output, position=query, forbidden=marked, closed=closed)
+        chain = program.chain(policy, setting, like, output=output, position=query, forbidden=marked, closed=closed)
     except Exception:  # a guide must never stop a verdict
         return None
     return Blame(query, tuple(int(j) for j in positions), chain) if chain.entry is not None else None

@@ -196,7 +196,7 @@ def _blame(
             positions,
             attempt.policy,
             question.setting,
-            attempt.trace.with_values,
+            attempt.trace,
         )
     except (ModelError, ValueError):
         return None

@@ -123,6 +123,6 @@ class AnyProgram(Protocol):
         """An abstract run."""
         ...
 
-    def chain(self, policy: Policy, setting: Setting, why: str = "", **asked: Any) -> Chain:
+    def chain(self, policy: Policy, setting: Setting, like: Trace, **asked: Any) -> Chain:
         """How forbidden positions reach an output."""
         ...

@@ -257,11 +257,11 @@ class Program:
 
         return traced(self.subject, policy, prepared, ranks, why=why, has_values=self.has_values)
 
-    def chain(self, policy: Policy, setting: Setting, why: str = "", **asked: Any) -> Chain:
+    def chain(self, policy: Policy, setting: Setting, like: Trace, **asked: Any) -> Chain:
         """How forbidden positions reach an output (see `trace.frontend.blame`)."""
         from .trace.frontend import blame
 
-        return blame(self.subject, policy, partial(self.prepared, setting), why=why, **asked)
+        return blame(self.subject, policy, partial(self.prepared, setting), like=like, **asked)
 
     def observe(self, mode: str = "eval", apart: bool = False, lazily: bool = False) -> Seen:
         """One native run, with what it showed; ModelError when the model raises or returns no usable tensor.

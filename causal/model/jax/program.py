@@ -164,7 +164,7 @@ class JaxProgram:
         """An abstract run; `later`: after a call that nothing puts back, so that what it wrote holds any numbers."""
         return traced(self._later if later else self.recording, policy, ranks)
 
-    def chain(self, policy: Policy, setting: Setting, why: str = "", **asked: Any) -> Chain:
+    def chain(self, policy: Policy, setting: Setting, like: Trace, **asked: Any) -> Chain:
         """How forbidden positions reach an output."""
         return blame(self.recording, policy, **asked)
 

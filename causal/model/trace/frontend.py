@@ -25,7 +25,7 @@ from .composed import biases_made_under_modes
 from .course import Course
 from .domain import FIXED, ranked, uniform
 from .location import Places
-from .provenance import Axes, Flow
+from .provenance import Along, Axes, Flow
 from .pytree import leaves, mapped
 from .records import Chain, Output, Trace
 
@@ -47,13 +47,13 @@ from .kernels import Kernels, Shapes, warmed
 from .kinds import answered
 from .ledger import WEAK, Ledger, NoValues, ValueNeeded
 from .leftovers import apart, numbered
-from .numbering import Numbering, Table
 from .routes import settled
 from .shadows import Shadows
 from .tracer import Tracer
 from .twins import Twins
 
 if TYPE_CHECKING:
+    from .numbering import Numbering
     from .policy import Policy
     from .provenance import Graph
     from .subject import Subject
@@ -239,10 +239,8 @@ def traced(
     kept = kept or numbered(left)
     if kept:
         raise RuntimeError(f"it keeps {kept}, made from its input, where the check cannot put it back")
-    stopped = isinstance(found, str)  # mostly at the read of a truth value
-    return _with_values(
-        subject, policy, prepared, ranks, flow, why or WEAK, Numbering(Table(), {}) if stopped else None
-    )
+    axes = Axes(subject.n) if is_first and isinstance(found, str) and flow is None else None
+    return _with_values(subject, policy, prepared, ranks, flow, why or WEAK, axes)
 
 
 def _with_values(
@@ -252,19 +250,22 @@ def _with_values(
     ranks: Any,
     flow: Graph | None,
     why: str,
-    numbering: Numbering | None = None,
+    axes: Axes | None = None,
 ) -> Trace:
     """A run with values, and where it reads truth values out of the input, others that show what these change.
 
-    With a `numbering`, which has no outcomes, it serves as the first of those.
+    The `axes` of its results are found on the way, which a chain asks for.
     """
 
-    def again(numbering: Numbering | None, flow: Graph | None = None) -> Trace:
+    def again(numbering: Numbering) -> Trace:
         with prepared(True):
-            return run(subject, policy, ranks, flow, numbering=numbering)
+            return run(subject, policy, ranks, numbering=numbering)
 
-    found = replace(again(numbering, flow), with_values=why)
-    return found if flow is not None else settled(found, numbering, again)
+    with prepared(True):
+        found = replace(run(subject, policy, ranks, flow or axes), with_values=why)
+    if axes is not None:
+        found = replace(found, axes=axes.found)
+    return found if flow is not None else settled(found, again)
 
 
 def _order(ranks: Any, n: int) -> np.ndarray:
@@ -369,13 +370,22 @@ def blame(
     position: int,
     forbidden: Any,
     closed: Any = None,
-    why: str = "",
+    like: Trace | None = None,
 ) -> Chain:
-    """See `attnproof.causal.model.trace.blame`, and `traced`."""
+    """See `attnproof.causal.model.trace.blame`, and `traced`. `like`: an earlier run under the policy."""
     marked = np.asarray(forbidden, bool)
+    passed = marked if closed is None else np.asarray(closed, bool)
+
+    def followed(axes: Sequence[Sequence[Sequence[Along]]]) -> tuple[Flow, Trace]:
+        flow = Flow(passed, position, axes)
+        # Forbidden positions carry rank 0; the others carry −1, which no element can be seen to depend on.
+        return flow, traced(subject, policy, prepared, np.where(marked, 0, -1), flow, why)
+
+    why = "" if like is None else like.with_values
+    if like is not None and like.axes:
+        flow, found = followed(like.axes)
+        if found.course == like.course:
+            return flow.chain(output)
     axes = Axes(len(marked))
     traced(subject, policy, prepared, flow=axes, why=why)
-    flow = Flow(marked if closed is None else np.asarray(closed, bool), position, axes.found)
-    # Forbidden positions carry rank 0; the others carry −1, which no element can be seen to depend on.
-    traced(subject, policy, prepared, np.where(marked, 0, -1), flow, why)
-    return flow.chain(output)
+    return followed(axes.found)[0].chain(output)

@@ -94,16 +94,12 @@ class Numbering:
         return self.table.of(("numbers", bytes(held.tolist())))
 
     def read(self, shadows: Shadows, tensor: torch.Tensor, value: bool, operation: Operation) -> bool:
-        """The outcome of a read of a truth value, by this operation: the value itself, where it is not made another."""
+        """The outcome of a read of a truth value, by this operation."""
         number = self.of(shadows, tensor)
-        if number == UNSEEN:
-            return value
-        outcome = self.outcomes.get(number, value)
         if number not in self.asked:
-            self.asked[number] = outcome
+            self.asked[number] = self.outcomes.get(number, value)
             self.since, self.last = 0, operation
-        self.lost |= self.asked[number] != outcome
-        return outcome
+        return self.asked[number]
 
     @property
     def is_steered(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -123,6 +123,7 @@ class Trace:
       harmless: reads of truth values of the input that change nothing of what is returned.
       excluded: reads of truth values of the input with one outcome after which the program raises at once.
       numbers: the value number of each output, by its path, where runs are compared.
+      axes: those of each result along which positions lie, where that was asked on the way (`provenance`).
       kept: what a run without values left, made from the input, where nobody puts it back.
       result: what the model returned, in a run without values: tensors without data.
       opened: whether a run without values gave the program memory that is older than it, as an array of NumPy's.
@@ -141,6 +142,7 @@ class Trace:
     assumptions: tuple[str, ...] = ()
     operations: Mapping[str, int] = field(default_factory=dict)
     course: int = field(default=0, repr=False, compare=False)
+    axes: Sequence[Sequence[Sequence[tuple[int, ...]]]] = field(default=(), repr=False, compare=False)
     seconds: float = 0.0
     opened: bool = False
     data: tuple[Any, ...] = field(default=(), repr=False, compare=False)

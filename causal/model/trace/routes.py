@@ -26,40 +26,34 @@ MOST = 8  # runs that are made to see whether reads change anything
 Run = Callable[[Numbering], "Trace"]
 
 
-def settled(trace: Trace, numbering: Numbering | None, run: Run) -> Trace:
+def settled(trace: Trace, run: Run) -> Trace:
     """The trace, without its reads of truth values where these change nothing that is returned.
 
-    `numbering` is its own, if it has one; `run` makes the same run again, with another.
+    `run` makes the same run again, with numbers.
     """
     reads = [r for r in trace.reads if r.source == "input"]
     if not reads or not all(r.is_truth for r in reads):
         return trace
     with _quietly():
-        excluded = _followed(run, None if numbering is None else (trace, numbering))
+        excluded = _followed(run)
     if excluded is None:
         return trace
     kept = tuple(r for r in trace.reads if r.source != "input")
     return replace(trace, reads=kept, harmless=tuple(r.operation for r in reads), excluded=excluded)
 
 
-def _followed(run: Run, first: tuple[Trace, Numbering] | None) -> tuple[Operation, ...] | None:
-    """The reads after which a route raises, where all others return the same; None where they do not, or are many.
-
-    `first` is the route that was taken, with its numbers, where it has them.
-    """
-    table, open_routes = Table() if first is None else first[1].table, [dict[int, bool]()]
+def _followed(run: Run) -> tuple[Operation, ...] | None:
+    """The reads after which a route raises, where all others return the same; None where they do not, or are many."""
+    table, open_routes = Table(), [dict[int, bool]()]
     seen, excluded, runs = set(), [], 0
     while open_routes:
         given = open_routes.pop()
         runs += 1
+        numbering = Numbering(table, given)
         if runs > MOST:
             return None
-        numbering = Numbering(table, given)
         try:
-            if first is None:
-                trace = run(numbering)
-            else:
-                (trace, numbering), first = first, None
+            trace = run(numbering)
         except ValueNeeded:
             return None
         except Exception:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import warnings
+from dataclasses import replace
 
 import attnproof as ap
+import numpy as np
 import pytest
 from needs import need
 
 torch = need("torch")
+from attnproof.causal.model.arguments import subject_of
+from attnproof.causal.model.program import Program
+from attnproof.causal.model.setting import Setting
+from attnproof.causal.model.trace import frontend
+from attnproof.causal.model.trace.policy import Policy
 from model_checks import x
 from torch import nn
 from torch.nn import functional as F
@@ -197,3 +205,36 @@ def test_blame_passes_over_a_padded_convolution_that_is_causal():
 
     entry = ap.check_model(Block(), x(), modes="train").details["blame"]["entry"]
     assert (entry["operation"], entry["module"]) == ("aten.native_batch_norm", "norm")
+
+
+class Warns(nn.Module):
+    """Reads a truth value that changes nothing, before attention that looks at all positions."""
+
+    def __init__(self):
+        super().__init__()
+        self.to_q, self.to_k = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        if (x > 100).any():
+            warnings.warn("large", stacklevel=2)
+        return (self.to_q(x) @ self.to_k(x).mT).softmax(-1) @ x
+
+
+def test_the_first_run_with_values_shows_the_axes_of_a_chain(monkeypatch):
+    model = Warns()
+    subject = subject_of(model, (x(8, 8),), 0, 1, None)
+    program, seen = Program.of(subject).acquainted("eval")
+    first, runs, run = seen.first, [], frontend.run
+    monkeypatch.setattr(frontend, "run", lambda *a, **k: (runs.append(a), run(*a, **k))[1])
+    marked = np.arange(8) == 5
+    asked = {"output": 0, "position": 2, "forbidden": marked, "closed": np.arange(8) > 2}
+    setting = Setting(mode="eval")
+    chains, counts = [], []
+    for like in (first, replace(first, axes=()), replace(first, course=first.course + 1)):
+        runs.clear()
+        chains.append(program.chain(Policy(values=False), setting, like, **asked))
+        counts.append(len(runs))
+    assert first.axes
+    assert chains[0].entry.name == "aten._softmax"
+    assert chains[0] == chains[1] == chains[2]
+    assert counts == [1, 2, 3]  # a run that takes another course shows nothing
