@@ -75,18 +75,18 @@ the verdicts. A proof is one of the shrunk configuration, in eager attention and
 [guarantee](guarantee.md) says what it covers. Files are those of transformers and PyTorch. The seconds were taken on a
 machine busy with other work.
 """
-    rows = [[f"`{n}`", _seconds(r), reason(r)] for n, r in found["REFUTED"]]
+    rows = [[n, _seconds(r), reason(r)] for n, r in found["REFUTED"]]
     text += _section("Refuted", ["class", "seconds", "the later tokens enter by"], rows, [1])
-    rows = [[f"`{n}`", _seconds(r), f"{r['forwards']}", reason(r)] for n, r in found["UNDECIDED"]]
+    rows = [[n, _seconds(r), f"{r['forwards']}", _plain(reason(r))] for n, r in found["UNDECIDED"]]
     text += _section("Undecided", ["class", "seconds", "forwards", "because"], rows, [1, 2])
-    rows = [[f"`{n}`", reason(r)] for v in NOT_RUN for n, r in found[v]]
+    rows = [[n, _plain(reason(r))] for v in NOT_RUN for n, r in found[v]]
     text += _section("Not run", ["class", "because"], rows)
-    rows = [[f"`{n}`", _seconds(r)] for n, r in found["PROVED"]]
+    rows = [[n, _seconds(r)] for n, r in found["PROVED"]]
     text += _section("Proved", ["class", "seconds"], rows, [1])
     text += "\n## Proved under a condition\n" if found["PROVED_IF"] else ""
     for what, those in _by_condition(found["PROVED_IF"]):
-        rows = [[f"`{n}`", _seconds(r), condition(r["conditions"][0])[0]] for n, r in those]
-        text += f"\nIf {what}:\n\n{_table(['class', 'seconds', 'at'], rows, [1])}"
+        rows = [[n, _seconds(r), condition(r["conditions"][0])[0]] for n, r in those]
+        text += f"\nIf {_plain(what)}:\n\n{_table(['class', 'seconds', 'at'], rows, [1])}"
     return text
 
 
@@ -95,9 +95,16 @@ def _by_condition(rows: list[tuple[str, Row]]) -> list[tuple[str, list[tuple[str
     found: dict[str, list[tuple[str, Row]]] = {}
     for name, row in rows:
         more = len(row["conditions"]) - 1
-        what = condition(row["conditions"][0])[1] + (f", and {more} more" if more else "")
+        what = condition(row["conditions"][0])[1] + (
+            "" if not more else f", and {more} condition{'s' * (more > 1)} more"
+        )
         found.setdefault(what, []).append((name, row))
     return sorted(found.items(), key=lambda item: -len(item[1]))
+
+
+def _plain(text: str) -> str:
+    """Underlines and stars as they are, not as marks of Markdown."""
+    return re.sub(r"[_*]", r"\\\g<0>", text)
 
 
 def _seconds(row: Row) -> str:
