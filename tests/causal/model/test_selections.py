@@ -101,7 +101,22 @@ def routed(best, over):
     return mix
 
 
+def sparsest(hidden, low):
+    """Attention by sparsemax (Martins and Astudillo 2016): the point of the simplex that is next to the scores."""
+
+    def mix(q, k, v):
+        scores = (q @ k.T).masked_fill(hidden, low)
+        ordered = scores.sort(-1, descending=True).values
+        sums, places = ordered.cumsum(-1) - 1, torch.arange(1, N + 1)
+        kept = (places * ordered > sums).sum(-1, keepdim=True)
+        return (scores - sums.gather(-1, kept - 1) / kept).clamp(min=0) @ v
+
+    return mix
+
+
 CAUSAL = {
+    "sparsemax": sparsest(AHEAD, -torch.inf),
+    "sparsemax of finite masks": sparsest(AHEAD, -1e9),
     "a learned sort": sinkhorn(),
     "two of a learned sort": sinkhorn(best=2, temperature=1.0),
     "blocks by their mean": scored_blocks(lambda k: k.mean(1), lambda q, p: q @ p.T),
@@ -109,6 +124,7 @@ CAUSAL = {
     "tokens choose experts": routed(2, over=1),
 }
 LEAKING = {
+    "sparsemax one place too far": sparsest(AHEAD.triu(2), -1e9),
     "a sort that reads whole blocks": sinkhorn(fault="whole"),
     "a sort balanced over all blocks": sinkhorn(fault="balanced"),
     "a block that takes itself": sinkhorn(fault="itself"),

@@ -138,8 +138,11 @@ def power(call: Any) -> Shadow:
 
 @rule("aten.clamp", "aten.clamp_min", fails="whole numbers", sees_sign=False, pointwise=True)
 def clamp(call: Any) -> Shadow:
-    """Joins x with its bounds; above 0 when the lower bound is a number above 0."""
+    """Joins x with its bounds; above 0 when the lower bound is a number above 0; from 0 on what relu gives, or less."""
     most = call["max"] if call.has("max") else None
+    least = call["min"]
+    if isinstance(least, int | float) and least == 0 and (most is None or _is_above_zero(most)):
+        return transfer.relu(call, call["self"].known())
     above = _is_above_zero(call["min"]) and (most is None or _is_above_zero(most))
     return transfer.above_zero(pointwise(call)) if above else pointwise(call)
 
