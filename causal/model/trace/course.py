@@ -43,7 +43,7 @@ class Course:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
-        return tuple(value.shape), value.dtype
+        return () if value.is_nested else tuple(value.shape), value.dtype
     if isinstance(value, (list, tuple)):
         return tuple(map(_plain, value))
     if isinstance(value, dict):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 
 def conditional(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any]) -> Any:
@@ -40,6 +41,12 @@ def scan(
     return [*carried, *(torch.stack(of_one) for of_one in zip(*steps, strict=True))]
 
 
+def mapped(function: Callable[..., Any], xs: Sequence[Any], beside: Sequence[Any]) -> Any:
+    """Each slice along the first axis of `xs` by itself, and the results stacked."""
+    made = [tree_flatten(function(*(x.select(0, i) for x in xs), *beside)) for i in range(xs[0].shape[0])]
+    return tree_unflatten([torch.stack(of_one) for of_one in zip(*(flat for flat, _ in made), strict=True)], made[0][1])
+
+
 def flex_attention(*args: Any, **kwargs: Any) -> Any:
     """The scores of all pairs, changed and masked by the program's functions."""
     from torch._higher_order_ops.flex_attention import sdpa_dense
@@ -51,5 +58,6 @@ APART: dict[str, Callable[..., Any]] = {
     "cond": conditional,
     "while_loop": loop,
     "scan": scan,
+    "map_impl": mapped,
     "flex_attention": flex_attention,
 }

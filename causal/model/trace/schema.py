@@ -10,15 +10,12 @@ import torch
 from .registry import Facts, Rule, facts_of, find
 
 DECLARE = {"aten", "prim", "prims"}  # namespaces in which every operation declares what it writes
-# tangents that are 0 are stored here: on those without storage some of PyTorch's kernels crash under a dispatch mode
-STORED = {torch.ops.aten._efficientzerotensor.default: torch.ops.aten.zeros.default}
 
 
 class Info:
     """What the schema of an operation says, looked up once."""
 
     def __init__(self, function: Any, extra: Sequence[Rule]) -> None:
-        function = STORED.get(function, function)
         schema = function._schema
         self.function = function
         self.namespace, base = schema.name.split("::")

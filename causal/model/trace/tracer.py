@@ -216,7 +216,8 @@ class Tracer(Mode):
                 return self._replace(call, inner, targets[0], numbers)
         call.value, numbers = self.kernels.write(call, targets)
         memories = {id(o.memory) for o in operands}
-        ruled = info.rule is not None and not entangled and (info.facts.overlaps or len(memories) == len(operands))
+        apart = len(memories) == len(operands) or self._are_apart(operands, targets)
+        ruled = info.rule is not None and not entangled and (info.facts.overlaps or apart)
         shadows = self._results(call, targets) if ruled else self._unknown(call, targets)
         sources, signed, node = call.sources(), call.signed(), self._node(call, shadows)
         for tensor, shadow in zip(targets, shadows, strict=False):
@@ -269,6 +270,13 @@ class Tracer(Mode):
         for operand in operands:
             if self.shadows.stored and not (operand.value.is_floating_point() or operand.value.is_complex()):
                 self.ledger.values_of(operand.memory)
+
+    def _are_apart(self, operands: Sequence[TorchOperand], targets: Sequence[torch.Tensor]) -> bool:
+        """Whether each target has a memory of its own, which nothing that is read lies in."""
+        own = {id(self.shadows.memory_of(t)) for t in targets}
+        read = [o for o in operands if not any(o.value is t for t in targets)]
+        once = len(operands) - len(read) == len(own) == len(targets)
+        return once and not any(id(o.memory) in own for o in read)
 
     def _entangled(self, target: torch.Tensor, other: torch.Tensor) -> bool:
         """Whether a write to the target changes elements of the other that are yet to be read, in whatever order."""

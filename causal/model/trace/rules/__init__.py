@@ -11,6 +11,7 @@ from . import facts as facts
 from . import fourier as fourier
 from . import frames as frames
 from . import indexing as indexing
+from . import lists as lists
 from . import losses as losses
 from . import movement as movement
 from . import normalising as normalising

@@ -7,8 +7,10 @@ from needs import need
 
 torch = need("torch")
 from attnproof.causal.model import check_model
-from torch._higher_order_ops import scan, while_loop
+from torch._higher_order_ops import associative_scan, scan, while_loop
+from torch._higher_order_ops import map as mapped
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+from torch.utils.checkpoint import checkpoint
 
 X = torch.linspace(-1, 1, 128).sin().reshape(2, 8, 8)
 YES, NO = torch.tensor(True), torch.tensor(False)
@@ -30,6 +32,70 @@ def masked_scores(score, b, h, q, k):
     return torch.where(q >= k, score, -float("inf"))
 
 
+def weighted(ahead):
+    """A sum over positions up to each, or one further."""
+    weights = torch.ones(8, 8).tril(ahead)
+    return lambda x: weights @ x
+
+
+def per_query(ahead):
+    """Attention as a function of one query and its place."""
+
+    def attended(x):
+        def one(query, place):
+            scores = (x[0] @ query).masked_fill(torch.arange(8) > place + ahead, -torch.inf)
+            return scores.softmax(-1) @ x[0]
+
+        return torch.func.vmap(one)(x[0], torch.arange(8))[None]
+
+    return attended
+
+
+def learnt(ahead):
+    """A memory that takes a step down its loss at each position, and is asked before that."""
+
+    def answered(x):
+        memory, answers = torch.zeros(8, 8), []
+        for t in range(8):
+            key = x[0, (t + ahead) % 8]
+            step = torch.func.grad(lambda m, key=key: (torch.tanh(m @ key) - key).square().sum())(memory)
+            answers.append(memory @ x[0, t])
+            memory = memory - 0.1 * step
+        return torch.stack(answers)[None]
+
+    return answered
+
+
+def per_token(function, x):
+    return torch.func.vmap(function)(x[0]).flatten(1)[None]
+
+
+def jagged(function):
+    """Two documents as one tensor without padding."""
+
+    def apart(x):
+        both = torch.nested.as_nested_tensor([function(x)[0, :3], function(x)[0, 3:]], layout=torch.jagged)
+        return torch.nn.functional.silu(both * 2).values()[None]
+
+    return apart
+
+
+TRANSFORMED = {
+    "map": lambda f: lambda x: mapped(lambda t: t * 2 + 1, f(x)[:1].transpose(0, 1)).transpose(0, 1),
+    "map beside a constant": lambda f: lambda x: mapped(lambda t, c: (t * c, t + c), f(x)[0], torch.ones(8))[1][None],
+    "vmap": lambda f: lambda x: torch.func.vmap(f)(x[:, None])[:, 0],
+    "jvp": lambda f: lambda x: torch.func.jvp(lambda y: torch.tanh(f(y)), (x,), (x * 2,))[1],
+    "vjp": lambda f: lambda x: torch.func.vjp(lambda y: f(y.flip(1)).flip(1), x)[1](x)[0],
+    "jacrev": lambda f: lambda x: per_token(torch.func.jacrev(lambda t: torch.tanh(t * t)), f(x)),
+    "hessian": lambda f: lambda x: per_token(torch.func.hessian(lambda t: t[:3].tanh().prod()), f(x)),
+    "documents without padding": jagged,
+    "associative scan": lambda f: (
+        lambda x: associative_scan(
+            lambda a, b: (a[0] * b[0], b[1] + b[0] * a[1]), (x.sigmoid(), f(x)), dim=1, combine_mode="generic"
+        )[1]
+    ),
+    "checkpoint": lambda f: lambda x: checkpoint(f, x, use_reentrant=False),
+}
 BLOCKS = create_block_mask(causal, None, None, 8, 8, device="cpu")
 ONE_LATE = create_block_mask(lambda b, h, q, k: q + 1 >= k, None, None, 8, 8, device="cpu")
 PROVED = {
@@ -69,6 +135,19 @@ def test_what_they_run_is_proved(name):
 @pytest.mark.parametrize("name", REFUTED)
 def test_what_they_run_leaks(name):
     assert run_of(REFUTED, name).status.name == "REFUTED"
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_what_is_transformed_is_followed(name, ahead):
+    model = TRANSFORMED[name](weighted(ahead))
+    assert check_model(model, X[:1]).status.name == ("REFUTED" if ahead else "PROVED")
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+@pytest.mark.parametrize("make", [per_query, learnt])
+def test_functions_of_one_position(make, ahead):
+    assert check_model(make(2 * ahead), X[:1]).status.name == ("REFUTED" if ahead else "PROVED")
 
 
 @pytest.mark.parametrize("name", DATA)
