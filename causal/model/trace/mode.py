@@ -22,7 +22,7 @@ class Mode(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
 
     def __init_subclass__(cls) -> None:
-        own = cls.__torch_dispatch__
+        own: Any = cls.__torch_dispatch__
 
         @functools.wraps(own)
         def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -70,16 +70,6 @@ def per_token(function, x):
     return torch.func.vmap(function)(x[0]).flatten(1)[None]
 
 
-def jagged(function):
-    """Two documents as one tensor without padding."""
-
-    def apart(x):
-        both = torch.nested.as_nested_tensor([function(x)[0, :3], function(x)[0, 3:]], layout=torch.jagged)
-        return torch.nn.functional.silu(both * 2).values()[None]
-
-    return apart
-
-
 TRANSFORMED = {
     "map": lambda f: lambda x: mapped(lambda t: t * 2 + 1, f(x)[:1].transpose(0, 1)).transpose(0, 1),
     "map beside a constant": lambda f: lambda x: mapped(lambda t, c: (t * c, t + c), f(x)[0], torch.ones(8))[1][None],
@@ -88,7 +78,6 @@ TRANSFORMED = {
     "vjp": lambda f: lambda x: torch.func.vjp(lambda y: f(y.flip(1)).flip(1), x)[1](x)[0],
     "jacrev": lambda f: lambda x: per_token(torch.func.jacrev(lambda t: torch.tanh(t * t)), f(x)),
     "hessian": lambda f: lambda x: per_token(torch.func.hessian(lambda t: t[:3].tanh().prod()), f(x)),
-    "documents without padding": jagged,
     "associative scan": lambda f: (
         lambda x: associative_scan(
             lambda a, b: (a[0] * b[0], b[1] + b[0] * a[1]), (x.sigmoid(), f(x)), dim=1, combine_mode="generic"
