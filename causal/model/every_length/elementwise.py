@@ -33,13 +33,14 @@ def exponential(x: LengthShadow) -> LengthShadow:
 
 
 def add(shape: Shape, a: LengthShadow, b: LengthShadow, real: bool) -> LengthShadow:
-    """a + b."""
+    """a + b: a lowered score stays one, unless a large constant raises it again."""
     result = joined(shape, [a, b])
     positive = either(every(a.positive, either(b.positive, b.zero)), every(b.positive, a.zero))
     if not real:
         return replace(result, positive=positive)
     loose = inverse(every(a.fixed, b.fixed))
-    low = either(every(either(a.low, b.low), loose), every(a.low, either(b.zero, b.low)), every(b.low, a.zero))
+    lowered = either(every(a.low, inverse(b.high)), every(b.low, inverse(a.high)))
+    low = either(every(lowered, loose), every(a.low, either(b.zero, b.low)), every(b.low, a.zero))
     same = [(a, b.zero), (b, a.zero)]
     zero = every(a.zero, b.zero)
     high = either(*(every(x.high, nothing) for x, nothing in same))

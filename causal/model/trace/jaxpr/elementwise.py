@@ -91,7 +91,10 @@ def exponential(call: JaxCall) -> Shadow:
 def add(call: JaxCall) -> Shadow:
     """a + b."""
     a, b = call.operands
-    return transfer.total(a.known(), b.known(), call.shape, sort_of(call.dtypes[0]) == REAL)
+    result = transfer.total(a.known(), b.known(), call.shape, sort_of(call.dtypes[0]) == REAL)
+    for term in (a, b):
+        result = transfer.still_lowered(call, result, scalar(term), 1, at_hand=term.is_constant)
+    return result
 
 
 @primitive("sub", carries=True)

@@ -165,7 +165,10 @@ def add(call: Any) -> Shadow:
         computed = not call.value.is_meta or (x.is_fixed and y.is_fixed)
         if not computed and (x.kind == BIG).any() and (y.kind == BIG).any():
             call.masked_twice()
-        return transfer.total(x, y, shape, real and alpha >= 1, computed)
+        result = transfer.total(x, y, shape, real and alpha >= 1, computed)
+        for term, factor in ((a, 1), (b, alpha)):
+            result = transfer.still_lowered(call, result, term, factor)
+        return result
     return transfer.difference(call, a, b, shape, -alpha if call.name == "aten.add" else alpha, real)
 
 

@@ -165,7 +165,25 @@ def difference(
         low = low if large is None else low | large
         kind = np.where(low & ((p < FIXED) | (q < FIXED)), np.uint8(MASKED), kind)
         kind = np.where((p == NEGINF) & (q < FIXED), np.uint8(NEGINF), kind)
-    return assemble(shape, lo, hi, kind)
+    return still_lowered(run, assemble(shape, lo, hi, kind), b, -factor)
+
+
+def still_lowered(run: Context, result: Shadow, b: Operand | Number, factor: float, at_hand: bool = True) -> Shadow:
+    """The sum with factor · b: lowered no more where b is a constant so large that it raises again what a mask lowered,
+    as positions that all may see; or may be, where its numbers are not `at_hand`.
+    """
+    lowered = result.kind == MASKED
+    if not lowered.any():
+        return result
+    y, axes = known(run, b), len(result.shape)
+    kind = align(y.kind, axes)
+    unlike = (kind == PLAIN) | (kind == FIXED) | ((kind == BIG) & (factor < 0))  # the others are known not to be large
+    if not unlike.any():
+        return result
+    large = _large(run, b, y, axes, factor) if at_hand else unlike
+    if large is None or not large.any():
+        return result
+    return assemble(result.shape, result.lo, result.hi, np.where(large & lowered, np.uint8(VARIES), result.kind))
 
 
 def _large(run: Context, b: Operand | Number, y: Shadow, axes: int, factor: float) -> Array | None:

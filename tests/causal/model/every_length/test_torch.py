@@ -210,3 +210,13 @@ def test_random_programs_read_nothing_later_than_their_bounds():
     followed = [fuzz.torch_case(seed) for seed in (14, 16, 211)]
     assert [c.name for c in followed if c.wrong] == []
     assert all(c.proof is not None for c in followed)
+
+
+def test_a_position_that_a_large_constant_shows_again_is_found():
+    def shown(x):
+        t = torch.arange(x.shape[1])
+        scores = x @ x.mT + (t > t[:, None]).float() * -1e9
+        return (scores + 1e9 * (t == 17)).softmax(-1) @ x
+
+    verdict = ap.check_model(shown, torch.randn(1, 12, 4), lengths="all")
+    assert verdict.status.name == "REFUTED", verdict

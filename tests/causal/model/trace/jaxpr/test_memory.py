@@ -61,3 +61,12 @@ def test_constants_that_differ_are_no_equal_layers():
 def test_parameters_of_an_equation_are_told_apart():
     assert latest(lambda x: jnp.cumsum(x, 0) + jax.lax.cumsum(x, 0, reverse=True)) == [4] * N
     assert latest(lambda x: jnp.cumsum(x, 0) + jnp.cumsum(x, 0)) == [0, 1, 2, 3, 4]
+
+
+def test_a_large_constant_shows_again_what_a_mask_hid_wherever_it_is_gone_through():
+    def shown(x, number):
+        scores = x @ x.T + jnp.where(SEEN, 0.0, -1e9)
+        return jax.nn.softmax(scores + jnp.where(jnp.arange(N) == 3, number, 0.0), -1) @ x
+
+    assert latest(lambda x: shown(shown(x, 8.0), -8.0)) == [0, 1, 2, 3, 4]
+    assert latest(lambda x: shown(shown(x, 8.0), 1e9)) == [3, 3, 3, 3, 4]

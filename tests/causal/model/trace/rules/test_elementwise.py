@@ -262,3 +262,44 @@ def test_the_larger_of_two_lowered_scores_is_lowered():
     assert run.outputs[0].along(0)[1].tolist() == list(range(6))
     above = check(lambda x: torch.maximum(x @ x.mT + mask, torch.zeros_like(mask)).softmax(-1) @ x, X, exact=False)
     assert above.outputs[0].along(0)[1].tolist() == [5] * 6
+
+
+def masked(x):
+    t = torch.arange(x.shape[1])
+    return x @ x.mT + (t > t[:, None]).to(x) * -1e9
+
+
+def first(x):
+    return torch.arange(x.shape[1]) < 3
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        lambda x: masked(x) + 1e9 * first(x),
+        lambda x: masked(x) + torch.where(first(x), 1e9, 0.0),
+        lambda x: torch.add(1e9 * first(x), masked(x)),
+        lambda x: torch.add(masked(x), 1e8 * first(x), alpha=10),
+        lambda x: masked(x) - (-1e9 * first(x)),
+        lambda x: masked(x).sub(1e8 * first(x), alpha=-10),
+        lambda x: torch.rsub(-1e9 * first(x), masked(x)),
+    ],
+)  # fmt: skip
+def test_what_a_large_constant_raises_again_is_masked_no_more(raised):
+    verdict = ap.check_model(lambda x: raised(x).softmax(-1) @ x, torch.randn(1, 12, 4), replay="never")
+    assert verdict.status.name == "UNDECIDED", verdict
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        lambda x: masked(x) - 0.5 * first(x),
+        lambda x: masked(x) + 8.0 * first(x),
+        lambda x: masked(x) - 1e9 * ~first(x),
+        lambda x: masked(x) + torch.where(first(x), 0.0, -1e9),
+        lambda x: masked(x) + 1e3 * x[:, :, :1].tanh(),
+    ],
+)
+def test_what_moves_a_lowered_score_little_or_down_leaves_it_masked(moved):
+    verdict = ap.check_model(lambda x: moved(x).softmax(-1) @ x, torch.randn(1, 12, 4), replay="never")
+    assert verdict.status.name == "PROVED_IF", verdict
