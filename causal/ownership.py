@@ -18,11 +18,16 @@ def is_own_file(file: str | None) -> bool:
     """
     if file is None or file.startswith("<frozen"):
         return False
-    libraries = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parent))
     path = Path(file)
-    if {"site-packages", "dist-packages"} & set(path.parts) or file.startswith(libraries):
+    if {"site-packages", "dist-packages"} & set(path.parts) or file.startswith(_libraries()):
         return False
     return not any(path.relative_to(folder).parts[0] in _installed_in(folder) for folder in path.parents)
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """The folders of Python's own library, which take long to tell, and of the checker."""
+    return sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parent)
 
 
 @cache
