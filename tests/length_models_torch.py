@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 from torch import nn
 from torch._higher_order_ops.scan import scan
@@ -213,6 +215,76 @@ def scanned(leak):
     return model
 
 
+def arithmetic(leak):
+    """A mask put on by arithmetic, as the first GPT has it."""
+
+    def model(x):
+        b = torch.ones(1, x.shape[1], x.shape[1]).tril(int(leak))
+        s = (x @ W["q"]) @ (x @ W["k"]).mT
+        return x + (s * b + -1e4 * (1 - b)).softmax(-1) @ (x @ W["v"])
+
+    return model
+
+
+def cached(leak):
+    """A mask that `functools.lru_cache` keeps by its size."""
+
+    @lru_cache
+    def hidden(n, dtype):
+        return torch.full((n, n), torch.finfo(dtype).min, dtype=dtype).triu(1 + leak)
+
+    def model(x):
+        bias = hidden(x.shape[1], x.dtype)
+        return attend(x, bias > -1)
+
+    return model
+
+
+def shifted_scores(leak):
+    """Relative positions as the Music Transformer has them: a padded column, and another shape."""
+    table = weight(MOST, D)
+
+    def model(x):
+        b, n, _ = x.shape
+        r = (x @ W["q"]) @ table[MOST - n :].T
+        return attend(x, places(x)[1] <= places(x)[0] + leak, bias=F.pad(r, (1, 0)).reshape(b, n + 1, n)[:, 1:])
+
+    return model
+
+
+class Complex(nn.Module):
+    """Rotary positions by complex numbers that are kept, as the first Llama has them."""
+
+    def __init__(self, leak):
+        super().__init__()
+        angle = torch.arange(MOST)[:, None] / 100.0 ** (torch.arange(D // 2) / (D // 2))
+        self.leak = leak
+        self.register_buffer("turned", torch.polar(torch.ones_like(angle), angle))
+
+    def forward(self, x):
+        b, n, _ = x.shape
+        two = (torch.view_as_complex((x @ W[c]).view(b, n, -1, 2)) * self.turned[:n] for c in "qk")
+        q, k = (torch.view_as_real(y).flatten(2) for y in two)
+        s = q @ k.mT
+        s[:, ~torch.ones(n, n, dtype=torch.bool).tril(int(self.leak))] = -torch.inf
+        return x + s.softmax(-1) @ x
+
+
+class Pooled(nn.Module):
+    """Layers for windows: the largest, a mean, a kernel of which a buffer hides the taps ahead, and its transpose."""
+
+    def __init__(self, leak):
+        super().__init__()
+        self.largest, self.mean, self.taps = nn.MaxPool1d(3, 1), nn.AvgPool1d(2, 1), nn.Conv1d(D, D, 3, padding=1)
+        self.spread = nn.ConvTranspose1d(D, D, 2)
+        self.register_buffer("hidden", torch.tensor([1.0, 1.0, float(leak)]))
+
+    def forward(self, x):
+        y = self.largest(F.pad(x.mT, (2, 0))) + self.mean(F.pad(x.mT, (1, 0)))
+        y = y + F.conv1d(y, self.taps.weight * self.hidden, self.taps.bias, padding=1)
+        return self.spread(y)[..., :-1].mT
+
+
 MODELS = {
     "full": (lambda leak: masked(lambda i, j: j <= i + leak), "every n ≥ 2"),
     "finite": (lambda leak: masked(lambda i, j: j <= i + leak, -1e30), "every n ≥ 2"),
@@ -232,6 +304,11 @@ MODELS = {
     "LSTM": (Recurrent, "every n ≥ 2"),
     "scan": (scanned, "every n ≥ 2"),
     "token shift": (Shifting, "every n ≥ 3"),
+    "mask by arithmetic": (arithmetic, "every n ≥ 2"),
+    "cached mask": (cached, "every n ≥ 2"),
+    "shifted scores": (shifted_scores, "every n ≥ 2 and n ≤ 64"),
+    "complex rotary": (Complex, "every n ≥ 2 and n ≤ 64"),
+    "windows": (Pooled, "every n ≥ 2"),
 }
 
 

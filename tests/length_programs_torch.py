@@ -9,25 +9,14 @@ from typing import Any
 import numpy as np
 import torch
 from length_masks import masks
+from length_steps_torch import LOWEST, MOST, RARE, SPELLED, WIDTH, Step, places, spelled, weights
 from torch.nn import functional as F
 
-WIDTH = 4
 BLOCK = 4
-MOST = 64  # places of a table that is kept
-Step = Callable[[Any], Any]
-
-
-def _weights(rng: random.Random, *shape: int) -> Any:
-    generator = torch.Generator().manual_seed(rng.randrange(1 << 30))
-    return torch.randn(*(shape or (WIDTH, WIDTH)), generator=generator) * 0.6
-
-
-def _places(x: Any) -> Any:
-    return torch.arange(x.shape[0])
 
 
 def linear(rng: random.Random) -> Step:
-    w, b = _weights(rng), _weights(rng, WIDTH)
+    w, b = weights(rng), weights(rng, WIDTH)
     return rng.choice([lambda x: x @ w, lambda x: F.linear(x, w, b), lambda x: torch.einsum("td,de->te", x, w)])
 
 
@@ -94,22 +83,27 @@ def mask_of(rng: random.Random) -> Callable[[Any, Any], Any]:
 
 
 def attention(rng: random.Random) -> Step:
-    q, k, v = (_weights(rng) for _ in range(3))
-    rule = mask_of(rng)
-    how = rng.choice(["-inf", "finite", "finite", "added", "zeroed", "linear", "sdpa", "sdpa", "sdpa causal"])
+    q, k, v = (weights(rng) for _ in range(3))
+    rule, low = mask_of(rng), rng.choice([-torch.inf, LOWEST, -1e4])
+    how = rng.choice([
+        "-inf", "finite", "finite", "added", "zeroed", "linear", "sdpa", "sdpa", "sdpa causal", "sdpa float", *SPELLED,
+    ])  # fmt: skip
 
     def step(x: Any) -> Any:
-        t = _places(x)
+        t = places(x)
         mask = rule(t[:, None], t[None, :])
         if how.startswith("sdpa"):
+            filled = torch.zeros(mask.shape).masked_fill(~mask, low) if how == "sdpa float" else mask
             heads = [(x @ w).view(1, -1, 2, WIDTH // 2).transpose(1, 2) for w in (q, k, v)]
-            kept = {"is_causal": True} if how == "sdpa causal" else {"attn_mask": mask}
+            kept = {"is_causal": True} if how == "sdpa causal" else {"attn_mask": filled}
             return F.scaled_dot_product_attention(*heads, **kept).transpose(1, 2).reshape(-1, WIDTH)
         s = (x @ q) @ (x @ k).T / 2.0
         if how == "linear":
             return torch.where(mask, torch.tanh(s), 0.0) @ (x @ v)
         if how == "added":
             s = s + (1.0 - mask.float()) * -1e9
+        elif how in SPELLED:
+            s = spelled(how, s, mask)
         else:
             s = s.masked_fill(~mask, -torch.inf if how == "-inf" else -1e30)
         w = s.softmax(-1)
@@ -167,7 +161,7 @@ def convolved(rng: random.Random) -> Step:
     width, grouped = rng.choice([2, 3]), rng.random() < 0.3
     before = rng.choice([width - 1, width - 1, width - 2, 0])
     dilation = rng.choice([1, 1, 2])
-    w = _weights(rng, WIDTH, 1 if grouped else WIDTH, width)
+    w = weights(rng, WIDTH, 1 if grouped else WIDTH, width)
 
     def step(x: Any) -> Any:
         y = F.pad(x.T[None], (before * dilation, (width - 1 - before) * dilation))
@@ -193,7 +187,7 @@ def gathered(rng: random.Random) -> Step:
 
     def step(x: Any) -> Any:
         n = x.shape[0]
-        i = where(_places(x), n)
+        i = where(places(x), n)
         if how == "index":
             return x[i]
         i = torch.where(i < 0, i + n, i)
@@ -206,7 +200,7 @@ def chosen(rng: random.Random) -> Step:
     """One of two by the place."""
     a, b = shifted(rng), running(rng)
     rule = rng.choice([lambda t: t % 2 == 0, lambda t: t < 3, lambda t: t % BLOCK == BLOCK - 1])
-    return lambda x: torch.where(rule(_places(x))[:, None], a(x), b(x))
+    return lambda x: torch.where(rule(places(x))[:, None], a(x), b(x))
 
 
 def written(rng: random.Random) -> Step:
@@ -239,13 +233,13 @@ def ordered(rng: random.Random) -> Step:
 
 def rated(rng: random.Random) -> Step:
     """A running mean, by the number of places so far."""
-    return lambda x: x.cumsum(0) / (_places(x)[:, None] + 1)
+    return lambda x: x.cumsum(0) / (places(x)[:, None] + 1)
 
 
 KINDS = [
     (linear, 2), (pointwise, 2), (normed, 2), (shifted, 3), (rolled, 0.5), (running, 2), (flipped, 0.5), (attention, 6),
     (tabled, 1), (blocks, 1), (padded, 1), (convolved, 2), (windows, 1), (gathered, 2), (chosen, 2), (written, 1.5),
-    (pooled, 0.4), (ordered, 0.4), (rated, 1),
+    (pooled, 0.4), (ordered, 0.4), (rated, 1), *RARE,
 ]  # fmt: skip
 
 

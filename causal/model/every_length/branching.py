@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import operator
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dis import opname
-from itertools import islice
-from linecache import getline
 from numbers import Number
 from pathlib import Path
 from threading import RLock
-from types import FrameType
 from typing import Any
 
 import jax
 from jax import export
 
-from ...ownership import is_own_file
+from .lookups import looks_up
 
-GET = re.compile(r"\.(get|setdefault|pop)\(")
 OWN = (str(Path(jax.__file__).parent), str(Path(__file__).parents[2]))  # JAX compares sizes as it may; so do we
 PATCHING = RLock()
 
@@ -57,7 +51,7 @@ def nothing_guessed() -> Iterator[None]:
         return True
 
     def hashed(self: Any) -> int:
-        if _looks_up(sys._getframe(1)):
+        if looks_up(sys._getframe(1)):
             raise DependsOnLength(f"Python looks {self} up in a dict or set, which depends on the length")
         return int(hashes(self))
 
@@ -68,24 +62,6 @@ def nothing_guessed() -> Iterator[None]:
         finally:
             kind.__eq__, kind.__ne__, kind.__hash__ = equal, unequal, hashes
             del kind.__bool__
-
-
-def _looks_up(frame: FrameType) -> bool:
-    """Whether the model itself is about to look something up, by `in` or `.get(…)`, rather than to keep it in a cache.
-
-    A symbol is equal to no number, so that nothing would be found at any length.
-    """
-    code = frame.f_code
-    if not is_own_file(code.co_filename):
-        return False
-    instruction = frame.f_lasti
-    if opname[code.co_code[instruction]] == "CONTAINS_OP":
-        return True
-    first, last, start, end = next(islice(code.co_positions(), instruction // 2, None))
-    if first is None or first != last:
-        return False
-    text = getline(code.co_filename, first).encode()[start:end].decode(errors="replace")
-    return GET.search(text) is not None
 
 
 def _is_asked(file: str) -> bool:

@@ -76,6 +76,9 @@ def reshaped(x: LengthShadow, shape: Sequence[Size]) -> LengthShadow:
     for old, new in _groups(x.shape, shape):
         if not old or not new:
             continue
+        if len(old) == len(new) == 2 and not isinstance(x.shape[old[1]], int):
+            places[old[0]], places[old[1]] = _skewed([x.shape[a] for a in old], [shape[a] for a in new], new)
+            continue
         at: Term = index(new[0])
         for k in new[1:]:
             at = at * _block(shape[k]) + index(k)
@@ -85,6 +88,25 @@ def reshaped(x: LengthShadow, shape: Sequence[Size]) -> LengthShadow:
             at = at / size
         places[old[0]] = at
     return moved(x, shape, [solver.simplify(p) for p in places])
+
+
+SHIFTS = ((1, True), (-1, True))  # by which rows become longer, and whether there are at most as many as they are long
+
+
+def _skewed(old: Sequence[Size], new: Sequence[Size], axes: Sequence[int]) -> tuple[Term, Term]:
+    """Rows that become one longer or shorter, as they do where scores of relative positions are shifted.
+
+    Place (i, j) of rows of B' = B + d numbers is number i·B' + j = i·B + (j + d·i): of row i, or of the one before or
+    after, where |d| ≤ 1 and there are at most B rows.
+    """
+    width, (i, j) = whole(old[1]), map(index, axes)
+    more, fewer = (solver.simplify(d) for d in (whole(new[1]) - width, width - whole(new[0])))
+    if not all(map(solver.is_int_value, (more, fewer))) or (more.as_long(), fewer.as_long() >= 0) not in SHIFTS:
+        raise NotLinear("a block whose size is a symbol is not linear")
+    at = j + more * i
+    row = solver.If(at < 0, i - 1, solver.If(at < width, i, i + 1))
+    place = solver.If(at < 0, at + width, solver.If(at < width, at, at - width))
+    return row, place
 
 
 def _block(size: Size) -> int:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from . import elementwise, exactly, movement, reductions
-from .formats import REAL, exact, is_signed, is_truth, sort_of
+from .formats import REAL, WHOLE, exact, is_signed, is_truth, sort_of
 from .integers import FALSE, every, index, inverse, solver, whole
 from .registering import into
 from .shadow import LengthShadow, constant, joined, settled
@@ -193,12 +193,11 @@ def convert(e: Equation) -> LengthShadow:
     if is_truth(new):
         truth = x.whole if x.whole is not None else exactly.where(x, old, bool)
         return replace(result, **{"zero": FALSE, **_truth(truth)})
+    if x.whole is not None and solver.is_bool(x.whole) and sort_of(new) in (REAL, WHOLE):
+        result = replace(result, whole=elementwise.counted(x.whole), zero=inverse(x.whole))
+        return replace(result, span=(0, 1), two=(x.whole, 1.0, 0.0)) if sort_of(new) == REAL else result
     if x.whole is None or not (is_signed(new) or sort_of(new) == REAL):
         return result
-    if solver.is_bool(x.whole):
-        number = elementwise.counted(x.whole)
-        span = (0, 1) if sort_of(new) == REAL else None
-        return replace(result, whole=number, span=span, zero=inverse(x.whole))
     if is_signed(new):
         return replace(result, whole=x.whole) if fits(x.whole, 8 * new.itemsize) else result
     if solver.is_int_value(x.whole) and abs(x.whole.as_long()) <= exact(new):

@@ -11,7 +11,7 @@ from ..trace.ledger import Ledger
 from . import integers, windows  # noqa: F401  (windows: its rules)
 from .elementwise import BIG
 from .equation import Unfollowed
-from .formats import REAL, exact, is_signed, is_truth, sort_of
+from .formats import REAL, WHOLE, exact, is_signed, is_truth, sort_of
 from .integers import FALSE, TRUE, NotLinear, solver
 from .primitives import RULES
 from .shadow import TRUTHS, LengthShadow, constant
@@ -57,7 +57,8 @@ class LengthRun:
             return constant(shape, whole=TRUE if number else FALSE, zero=FALSE if number else TRUE)
         zero = TRUE if number == 0 else FALSE
         if sort_of(dtype) != REAL:
-            known = integers.whole(int(number)) if is_signed(dtype) or 0 <= number < 128 else None
+            narrow = sort_of(dtype) == WHOLE and 0 <= number < 128
+            known = integers.whole(int(number)) if is_signed(dtype) or narrow else None
             return constant(shape, whole=known, zero=zero)
         neginf = TRUE if number == -np.inf else FALSE
         low = TRUE if self.finite_masks and -np.inf < number <= -BIG else FALSE

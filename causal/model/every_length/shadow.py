@@ -134,10 +134,10 @@ def joined(shape: Sequence[Size], shadows: Sequence[LengthShadow]) -> LengthShad
 
 
 def total(shape: Sequence[Size], shadows: Sequence[LengthShadow], last: Term) -> LengthShadow:
-    """Any function of arrays at all: of everything, as soon as one of them depends on something."""
-    depends = any(x.depends for x in shadows)
-    fixed = all(x.fixed.eq(TRUE) for x in shadows)
+    """Any function of arrays at all: of everything, as soon as one of them, or the sign of its zeros, may depend."""
     signed = any(x.signed for x in shadows)
+    depends = signed or any(x.depends for x in shadows)
+    fixed = not signed and all(x.fixed.eq(TRUE) for x in shadows)
     unseen = TRUE if any(map(may_be_low, shadows)) else FALSE
     hi = last if depends else NONE
     return LengthShadow(tuple(shape), hi, fixed=TRUE if fixed else FALSE, unseen=unseen, signed=signed)

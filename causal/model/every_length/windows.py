@@ -10,6 +10,7 @@ from . import integers, reductions
 from .integers import FALSE, TRUE, index, solver, whole
 from .primitives import primitive
 from .shadow import LengthShadow, may_be_low, settled
+from .templates import ranges
 
 if TYPE_CHECKING:
     from .equation import Equation
@@ -41,6 +42,16 @@ def _inside(x: LengthShadow, places: list[Any]) -> Any:
     return integers.choice(integers.every(*inside), integers.put(x.hi, places), integers.NONE)
 
 
+def _is_zero(e: Equation, w: LengthShadow, tap: dict[int, int]) -> bool:
+    """Whether all weights at a tap are exactly 0, as those are that a mask hides."""
+    if solver.is_false(w.zero):
+        return False
+    at = [whole(tap[a]) if a in tap else index(a) for a in range(len(w.shape))]
+    return e.statements.hold(
+        integers.put(w.zero, at), *ranges(w.shape, [a for a in range(len(w.shape)) if a not in tap])
+    )
+
+
 @primitive("conv_general_dilated")
 def convolved(e: Equation) -> LengthShadow:
     """Each place reads what lies under the taps of the kernel; of all channels."""
@@ -51,11 +62,14 @@ def convolved(e: Equation) -> LengthShadow:
     lhs, rhs, out = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
     wide = reductions.reduced(e.statements, x, [lhs[1]], e.last)  # without its channels
     left = [a for a in range(len(x.shape)) if a != lhs[1]]
-    hi = integers.NONE
+    hi, seen, hidden = integers.NONE, [FALSE], False
     sizes = [e.operand_shapes[1][d] for d in rhs[2:]]
     if not all(isinstance(s, int) for s in sizes) or np.prod(sizes) > MOST_TAPS:
         return e.everything()
     for tap in np.ndindex(*sizes):
+        if _is_zero(e, w, {rhs[2 + k]: t for k, t in enumerate(tap)}):
+            hidden = True
+            continue
         places: dict[int, Any] = {lhs[0]: index(out[0])}
         inside = [TRUE]
         for k, t in enumerate(tap):
@@ -65,6 +79,9 @@ def convolved(e: Equation) -> LengthShadow:
             inside.append(solver.And(place >= 0, place < whole(x.shape[lhs[2 + k]])))
         at = integers.put(wide.hi, [places[a] for a in left])
         hi = integers.later(hi, integers.choice(integers.every(*inside), at, integers.NONE))
+        seen.append(integers.every(*inside))
+    zero = integers.inverse(integers.either(*seen)) if hidden else FALSE
     fixed = TRUE if x.fixed.eq(TRUE) and w.fixed.eq(TRUE) else FALSE
     unseen = TRUE if may_be_low(x) else FALSE
-    return settled(LengthShadow(e.shape, hi, fixed=fixed, unseen=unseen, signed=x.signed or w.signed))
+    signed = x.signed or w.signed or hidden  # 0 · x may be −0
+    return settled(LengthShadow(e.shape, hi, fixed=fixed, zero=zero, unseen=unseen, signed=signed))

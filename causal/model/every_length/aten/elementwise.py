@@ -209,6 +209,13 @@ def powers(op: Call) -> Tensor:
     return op.do({"pow": "pow", "atan2": "atan2", "reciprocal": "rsqrt"}[name], *op.alike(values))
 
 
+@aten("polar.default complex.default hypot.default")
+def of_two(op: Call) -> Tensor:
+    """A number of two, as a complex one of its parts."""
+    names = ("abs", "angle", "real", "imag", "self", "other")
+    return op.do("aten.joined", *op.alike([v for k in names if (v := op.get(k)) is not None], op.x.dtype))
+
+
 @aten("addcmul.default addcdiv.default lerp.Tensor lerp.Scalar glu.default")
 def several(op: Call) -> Tensor:
     """Some others: of all that they are given, element by element."""

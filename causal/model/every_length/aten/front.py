@@ -46,9 +46,11 @@ class AtenFront:
         compared = (
             f"the record gave the model's own outputs at n = {same}" if same else "it was not compared with values"
         )
+        records = [r for r in self._records.values() if isinstance(r, Record)]
+        found = " (nothing was found under n itself in a cache)" if any(r.keys for r in records) else ""
         return (
-            f"torch.export saw n as a symbol, decided branches on it as at n = {at}, and every guard that it noted is "
-            f"proved for these lengths; {compared}"
+            f"torch.export saw n as a symbol{found}, decided branches on it as at n = {at}, and every guard that it "
+            f"noted is proved for these lengths; {compared}"
         )
 
     def ranges(self) -> Iterator[Lengths]:

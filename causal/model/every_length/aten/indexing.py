@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from .. import reductions
 from ..integers import index, solver, whole
 from ..primitives import primitive
@@ -88,7 +90,25 @@ def _counted(place: Any, size: Any) -> Any:
     return solver.simplify(solver.If(place < 0, place + whole(size), place))
 
 
-@aten("scatter.src scatter.value scatter_add.default scatter_reduce.two index_put.default index_add.default")
+@aten("index_put.default")
+def put_where(op: Call) -> Any:
+    """One number, or one row, where an array of truth values says so; at places, of everything."""
+    x, given, value = op.x, list(op["indices"]), op["values"]
+    named = [a for a, i in enumerate(given) if i is not None]
+    if len(named) != 1 or given[named[0]].dtype != torch.bool or op.get("accumulate", False):
+        return op.everything()
+    first, mask = named[0], given[named[0]]
+    left = len(x.shape) - first - len(mask.shape)
+    if len(value.shape) > left:
+        return op.everything()  # a number of its own for each place that is picked
+    where = op.do(
+        "broadcast_in_dim", mask, dtype=torch.bool, broadcast_dimensions=tuple(range(first, first + len(mask.shape)))
+    )
+    (wide,) = op.alike([value])
+    return op.do("select_n", where, x, wide if wide.shape else Tensor(op.full_of(wide), wide.dtype))
+
+
+@aten("scatter.src scatter.value scatter_add.default scatter_reduce.two index_add.default")
 @aten("masked_scatter.default index_copy.default index_fill.int_Scalar")
 def written(op: Call) -> list[Tensor]:
     """Elements written at places: of everything."""

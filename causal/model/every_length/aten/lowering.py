@@ -140,6 +140,8 @@ class Call:
         for python, kind in ((bool, torch.bool), (int, torch.int64), (float, torch.float32)):
             if isinstance(value, python):
                 return Tensor(self.run.uniform(value, (), dtype or kind), dtype or kind)
+        if isinstance(value, complex):
+            return Tensor(constant(()), dtype or torch.complex64)
         raise Unfollowed(f"takes {type(value).__name__}, which is not followed")
 
     def full(self, value: Any, shape: Sequence[Size], dtype: torch.dtype) -> Tensor:

@@ -175,6 +175,19 @@ def along_both(e: Equation) -> LengthShadow:
     return moved(x, e.shape, [both[a] if a in both else index(next(left)) for a in range(len(x.shape))])
 
 
+@aten("view_as_complex.default")
+def as_complex(op: Call) -> Tensor:
+    """The two numbers of the last axis as one."""
+    x = op.x
+    return op.do("reduce_prod", x, axes=(len(x.shape) - 1,))
+
+
+@aten("view_as_real.default")
+def as_real(op: Call) -> Tensor:
+    """Its two parts along an axis of their own."""
+    return op.do("broadcast_in_dim", op.x, broadcast_dimensions=tuple(range(len(op.x.shape))))
+
+
 # -- written over -----------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import io
 import logging
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,9 @@ from ...outputs import tensors
 from ...raised import phrase
 from ...setting import ModelError, Setting
 from ..integers import NotLinear
+from .hashing import SAID, hashable
 from .recurrent import whole_layers
+from .spelled import SpelledOut
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -77,6 +79,7 @@ class Record:
     symbols: frozenset[str]
     least: int
     most: int | None
+    keys: bool = False  # whether symbols were keys of caches
 
     @property
     def graph(self) -> Any:
@@ -145,7 +148,15 @@ def recorded(program: Program, mode: str, axes: Sequence[int | None]) -> Record:
     given = [v for v in leaves if isinstance(v, torch.Tensor)]
     dynamic = tuple(None if a is None else {a: Dim.DYNAMIC} for a in axes)
     whole = Whole(program, structure, leaves)
-    with program.prepared(Setting(mode=mode)), _quiet(), _recordable(), whole_layers():
+    with (
+        program.prepared(Setting(mode=mode)),
+        _quiet(),
+        _recordable(),
+        whole_layers(),
+        SpelledOut(),
+        _from_the_left(),
+        hashable() as asked,
+    ):
         try:
             made = export(whole, tuple(given), dynamic_shapes={"given": dynamic}, strict=False)
             environment = _environment(made)
@@ -165,6 +176,7 @@ def recorded(program: Program, mode: str, axes: Sequence[int | None]) -> Record:
         frozenset(symbols),
         max((int(v.lower) for v in limits if v.lower.is_Integer), default=1),
         min((int(v.upper) for v in limits if v.upper.is_Integer), default=None),
+        bool(asked),
     )
 
 
@@ -182,8 +194,8 @@ def _in_words(error: Exception, n: int) -> str:
         return f"Python reads the length as a number (a loop over positions, say), so that only n = {n} was recorded"
     if "data-dependent" in text or type(error).__name__ == "GuardOnDataDependentSymNode":
         return "a branch of Python, or a size, depends on the numbers in a tensor"
-    if "unhashable type" in text and "SymInt" in text:
-        return "Python looks the length up, in a dict or a set"
+    if SAID in text or ("unhashable type" in text and "SymInt" in text):
+        return SAID
     return f"torch.export cannot record it: {phrase(error)}"
 
 
@@ -214,6 +226,14 @@ def _recordable() -> Iterator[None]:
         yield
     finally:
         held._detect_is_causal_mask = detected
+
+
+@contextmanager
+def _from_the_left() -> Iterator[None]:
+    """While products of several arrays are taken from the left on: a better order is looked for with numbers."""
+    settings: Any = torch.backends.opt_einsum
+    with settings.flags(enabled=False) if settings.is_available() else nullcontext():
+        yield
 
 
 @contextmanager

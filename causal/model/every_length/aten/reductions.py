@@ -5,11 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from .. import reductions
+import numpy as np
+
+from .. import integers, reductions
 from ..formats import is_signed
-from ..integers import TRUE, index, solver
+from ..integers import FALSE, TRUE, index, solver
 from ..primitives import primitive
-from ..shadow import constant
+from ..shadow import LengthShadow, constant, may_be_low
 from ..wrapping import fits
 from .lowering import Call, Lowering, Tensor, aten
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..equation import Equation
-    from ..shadow import LengthShadow
 
 SUMS = "sum.dim_IntList sum.default mean.dim mean.default"
 EXTREMES = "amax.default max.default"
@@ -144,7 +145,7 @@ def convolved(op: Call) -> Tensor:
     """Each place reads what lies under the taps of the kernel."""
     x, w = op["input"], op["weight"]
     if op["transposed"]:
-        op.unknown("is transposed")
+        return transposed(op)
     axes = tuple(range(len(x.shape)))
     spaces = len(axes) - 2
 
@@ -157,11 +158,70 @@ def convolved(op: Call) -> Tensor:
         padding=tuple((p, p) for p in each(op["padding"])), window_strides=each(op["stride"]),
         rhs_dilation=each(op["dilation"]), lhs_dilation=(1,) * spaces, batch_group_count=1,
     )  # fmt: skip
+    return with_bias(op, found)
+
+
+def with_bias(op: Call, found: Tensor) -> Tensor:
+    """The same and a number for each channel."""
     bias = op.get("bias")
     if bias is None:
         return found
     wide = op.do("broadcast_in_dim", bias, broadcast_dimensions=(1,))
     return op.do("add", found, wide)
+
+
+@aten("avg_pool1d.default avg_pool2d.default avg_pool3d.default")
+@aten("max_pool2d_with_indices.default max_pool3d_with_indices.default")
+def pooled(op: Call) -> list[Tensor]:
+    """A mean, or the largest, of what lies under a window; and where that stands."""
+    x = op.x
+
+    def each(name: str, missing: Any) -> list[int]:
+        values = [int(v) for v in op.get(name) or missing]
+        return values if len(values) == spaces else values * spaces
+
+    spaces = int(op.name.partition("d")[0][-1])
+    sizes, lead = each("kernel_size", ()), (len(x.shape) - spaces) * (1,)
+    steps, holes, pads = each("stride", sizes), each("dilation", (1,)), each("padding", (0,))
+    found = op.do(
+        "reduce_window", x, shape=op.shape, window_dimensions=(*lead, *sizes), window_strides=(*lead, *steps),
+        window_dilation=(*lead, *holes), base_dilation=(1,) * len(x.shape),
+        padding=(*((0, 0) for _ in lead), *((p, p) for p in pads)),
+    )  # fmt: skip
+    return [found, *(Tensor(found.shadow, d) for d in op.dtypes[1:])]
+
+
+def transposed(op: Call) -> Tensor:
+    """Each place is written to what lies under the taps of the kernel; of all channels."""
+    x, w = op["input"], op["weight"]
+    spaces = len(x.shape) - 2
+    if w.shadow.depends or not all(isinstance(d, int) for d in w.shape[2:]):
+        op.unknown("is transposed, with a kernel that is computed")
+    steps, pads, holes = (
+        [int(v) for v in op[k]] * (spaces if len(op[k]) == 1 else 1) for k in ("stride", "padding", "dilation")
+    )
+    wide = over(op, "reduce_prod", x, (1,), True)
+    found = op.do(
+        "aten.spread", wide, sizes=tuple(w.shape[2:]), steps=tuple(steps), pads=tuple(pads), holes=tuple(holes)
+    )
+    return with_bias(op, found)
+
+
+@primitive("aten.spread")
+def spread(e: Equation) -> LengthShadow:
+    """Tap t of place i is written to i · step + t · hole − pad; channels are those of every place."""
+    x, hi = e.operands[0], integers.NONE
+    steps, pads, holes = (e.params[k] for k in ("steps", "pads", "holes"))
+    for tap in np.ndindex(*e.params["sizes"]):
+        places: list[Any] = [index(0), solver.IntVal(0)]
+        inside = []
+        for k, t in enumerate(tap):
+            at = index(2 + k) + pads[k] - int(t) * holes[k]
+            inside += [at % steps[k] == 0, at >= 0, at / steps[k] < integers.whole(x.shape[2 + k])]
+            places.append(at / steps[k])
+        here = integers.put(x.hi, [solver.simplify(p) for p in places])
+        hi = integers.later(hi, integers.choice(integers.every(*inside), here, integers.NONE))
+    return LengthShadow(e.shape, hi, unseen=TRUE if may_be_low(x) else FALSE, signed=True)
 
 
 # -- softmax and norms ------------------------------------------------------------------------------------------------
@@ -188,6 +248,14 @@ def layer_norm(op: Call) -> list[Tensor]:
     parts = [x, op.stretched(row, x.shape)]
     parts += [op.stretched(p, x.shape) for k in ("weight", "bias") if (p := op.get(k)) is not None]
     return [op.do("aten.joined", *parts), *(op.noise(k) if not row.shadow.depends else row for k in (1, 2))]
+
+
+@aten("native_group_norm.default")
+def group_norm(op: Call) -> list[Tensor]:
+    """Every element with all of its sequence."""
+    x = op["input"]
+    found = over(op, "reduce_prod", x, tuple(range(1, len(x.shape))), True)
+    return [op.do("aten.joined", x, op.stretched(found, x.shape)), *op.everything()[1:]]
 
 
 @aten("_fused_rms_norm.default")

@@ -10,15 +10,18 @@ need("jax")
 need("z3")
 need("cvc5")
 
+import functools
 from dataclasses import replace
 from types import SimpleNamespace
 
 import attnproof as ap
+import length_steps_torch as steps
 import pytest
 import torch
 from attnproof.causal.model.setting import ModelError
 from length_models_torch import MODELS, D, given, masked
 from torch import nn
+from torch.nn import functional as F
 
 fuzz = benchmark("fuzz_lengths")
 
@@ -73,6 +76,62 @@ def test_a_row_that_sees_nothing_reads_everything():
     assert checked(masked(lambda i, j: j // 4 < i // 4, -1e30)).status.name == "REFUTED"
 
 
+@pytest.mark.parametrize("how", ["less", "negated", "maximum", "log", "twice", "asked", "bytes", "product"])
+def test_masks_as_people_write_them(how):
+    """Each hides what it should, and no more: one that hides less reads ahead in the bound as well."""
+    for ahead in (0, 1):
+
+        def scored(x, ahead=ahead):
+            mask = torch.ones(x.shape[0], x.shape[0]).tril(ahead) == 1
+            return steps.spelled(how, x @ x.T, mask).softmax(-1) @ x
+
+        proof = fuzz.torch_proof(scored, fuzz.RANGES[0])
+        assert proof.latest(9).tolist() == [t + ahead for t in range(9)]
+        assert proof.closed == (ahead == 0)
+
+
+def test_a_mask_that_is_too_weak_hides_nothing():
+    """A number above −100 lowers nothing, and neither does one that is taken back."""
+    for weak in (lambda s, f: s - 50 * (1 - f), lambda s, f: s - 1e9 * (1 - f) + 1e9 * (1 - f)):
+        proof = fuzz.torch_proof(
+            lambda x, weak=weak: weak(x @ x.T, torch.ones(x.shape[0], x.shape[0]).tril()).softmax(-1) @ x,
+            fuzz.RANGES[0],
+        )
+        assert proof.latest(9).min() == 8
+
+
+@pytest.mark.parametrize("model", [
+    lambda x: F.max_pool1d(F.pad(x.T[None], (3, 0)), 2, 1, dilation=3)[0].T,
+    lambda x: F.max_pool1d(F.pad(x.T[None], (1, 0)), 2, 1, 0, 1, True, True)[0][0].T,
+    lambda x: F.max_pool1d_with_indices(F.pad(x.T[None], (1, 0)), 2, 1)[1][0].T / 7,
+    lambda x: torch.take_along_dim(x[:, None], torch.arange(x.shape[0])[:, None, None] // 2, 0)[:, 0],
+    lambda x: torch.take_along_dim(x.reshape(-1), torch.arange(x.shape[0]) // 2)[:, None],
+])  # fmt: skip
+def test_functions_that_are_recorded_in_other_words(model):
+    proof = fuzz.torch_proof(model, fuzz.RANGES[0])
+    assert proof is not None
+    assert proof.closed
+
+
+def test_symbols_are_keys_of_caches_for_one_recording_only():
+    @functools.lru_cache
+    def mask(n):
+        return torch.ones(n, n).tril()
+
+    for _ in range(2):
+        assert checked(lambda x: mask(x.shape[1]) @ x).status.name == "PROVED"
+    assert (mask(12) == torch.ones(12, 12).tril()).all()
+    with pytest.raises(TypeError):
+        hash(torch.fx.experimental.symbolic_shapes.ShapeEnv().create_unbacked_symint())
+
+
+def test_zeros_of_weights_that_a_mask_hides_may_have_either_sign():
+    """Only the sign of a zero tells what stands under hidden taps; to divide by it is not followed."""
+    hidden = torch.tensor([1.0, 0.0]).expand(4, 4, 2) * 0
+    proof = fuzz.torch_proof(lambda x: 1 / F.conv1d(F.pad(x.T[None], (0, 1)), hidden)[0].T, fuzz.RANGES[0])
+    assert not proof.closed
+
+
 # -- what Python asks of the length -----------------------------------------------------------------------------------
 
 
@@ -92,6 +151,7 @@ def grown(x):
 @pytest.mark.parametrize(("model", "why"), [
     (looped, "Python reads the length as a number"),
     (lambda x: x.cumsum(1) if {16: True}.get(x.shape[1]) is None else x.flip(1), "Python looks the length up"),
+    (lambda x: x.cumsum(1) * {12: 2.0}[x.shape[1]], "Python looks the length up"),
     (lambda x: x.cumsum(1) if (x.shape[1] // 3) % 7 != 6 else x.flip(1), "what was recorded holds only where"),
     (lambda x: x.cumsum(1) if torch.arange(x.shape[1]).sum() > 1 else x, "depends on the numbers in a tensor"),
     (grown, "for every length it is open"),
