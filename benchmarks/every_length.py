@@ -1,6 +1,6 @@
 """Proofs for every length, model by model: for which lengths, from how many statements, in which time.
 
-    python -m benchmarks.every_length [--language torch]
+    python -m benchmarks.every_length [--language torch | transformers]
 
 Beside each: the slowest statement, and one check at n = 12 alone. Seconds of the solvers are by the clock, others those
 of the processor. The last rows of JAX are one architecture with two and with twelve layers, those of PyTorch GPT-2 and
@@ -120,11 +120,36 @@ def torch_rows() -> None:
     )
 
 
+def transformers_rows() -> None:
+    """Architectures of transformers, two small layers each."""
+    import torch
+    from length_transformers import ARCHITECTURES, built
+
+    print("| architecture | verdict | proved for, or why it is open | seconds |", "|---|---|---|---|", sep="\n")
+    tokens = torch.arange(12)[None]
+    for name in ARCHITECTURES:
+        torch.manual_seed(0)
+        model, began = built(name), time.process_time()
+        given = (tokens[:, :5], None, tokens) if name == "T5" else (tokens,)
+        verdict = ap.check_model(
+            model, *given, vary=2 * (name == "T5"), sequence_axis=1, outputs="logits", vocabulary=60, replay="never",
+            lengths="all",
+        )  # fmt: skip
+        found = verdict.details.get("every_length", {}).get("ranges") or [verdict.reasons[0].split(" open: ")[-1]]
+        print(
+            f"| {name} | {verdict.status.name} | {', '.join(found)} | {time.process_time() - began:.1f} |", flush=True
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--language", choices=("jax", "torch"), default="jax")
+    parser.add_argument("--language", choices=("jax", "torch", "transformers"), default="jax")
+    language = parser.parse_args().language
+    if language == "transformers":
+        transformers_rows()
+        return
     print(*HEAD, sep="\n")
-    if parser.parse_args().language == "jax":
+    if language == "jax":
         jax_rows()
     else:
         torch_rows()

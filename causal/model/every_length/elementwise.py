@@ -129,9 +129,9 @@ def larger(shape: Shape, a: LengthShadow, b: LengthShadow) -> LengthShadow:
         if x.number is not None and x.number == float("-inf"):
             return replace(y, shape=tuple(shape))
     result = joined(shape, [a, b])
-    low = every(either(a.low, a.neginf), either(b.low, b.neginf), inverse(result.fixed))
-    unseen = every(*(either(x.low, x.unseen) for x in (a, b)))  # no smaller than the one that is not lowered
-    return settled(replace(result, low=low, unseen=unseen))
+    hidden = [either(x.low, x.neginf) for x in (a, b)]
+    unseen = every(*(either(h, x.unseen) for h, x in zip(hidden, (a, b), strict=True)))  # no smaller than either
+    return settled(replace(result, low=every(*hidden), unseen=unseen))
 
 
 # -- whole numbers and truth values -----------------------------------------------------------------------------------

@@ -280,3 +280,15 @@ def test_a_position_that_a_large_constant_shows_again_is_found():
 
     verdict = ap.check_model(shown, torch.randn(1, 12, 4), lengths="all")
     assert verdict.status.name == "REFUTED", verdict
+
+
+def test_the_larger_of_what_is_hidden_is_hidden():
+    """−∞ that is moved up to a mask's number is as low as the mask: a row of nothing else sees nothing."""
+
+    def model(x):
+        t = torch.arange(x.shape[0])
+        mask = t < t[:, None]  # nothing in the first row
+        s = torch.max((x @ x.T).masked_fill(~mask, -torch.inf), torch.tensor(-1e30))
+        return (s - 1e9 * (~mask).float()).softmax(-1) @ x
+
+    assert fuzz.torch_proof(model, fuzz.RANGES[0]).latest(9)[0] == 8
