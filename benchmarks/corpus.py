@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import subprocess
 import sys
 import time
-import traceback
 import warnings
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path[:0] = [str(HERE.parent / "tests"), str(HERE)]
+
+from processes import isolated  # noqa: E402
+
 TIMEOUT = 300.0
 
 
@@ -74,34 +75,6 @@ def wrong(row: dict[str, Any]) -> bool:
     return row["ours"] == "REFUTED"
 
 
-def _child(name: str, replay: str, pipe: Any) -> None:
-    warnings.filterwarnings("ignore")
-    try:
-        pipe.send(judge(name, replay))
-    except Exception as error:
-        pipe.send(
-            {"ours": "ERROR", "error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()[-2000:]}
-        )
-
-
-def isolated(name: str, timeout: float = TIMEOUT, replay: str = "auto") -> dict[str, Any]:
-    """`judge` in a process of its own."""
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(name, replay, theirs))
-    started = time.perf_counter()
-    process.start()
-    theirs.close()
-    try:
-        found = ours.recv() if ours.poll(timeout) else {"ours": "TIMEOUT", "error": f"over {timeout:.0f} s"}
-    except EOFError:
-        found = {"ours": "ERROR", "error": "the process died"}
-    if process.is_alive():
-        process.kill()
-    process.join()
-    return {"seconds": time.perf_counter() - started, **found}
-
-
 def main() -> int:
     """The table; 1 when a verdict is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -124,7 +97,8 @@ def main() -> int:
             continue
         if options.truth and known["truth"] != options.truth:
             continue
-        row = {"case": name, "truth": known["truth"], **isolated(name, options.timeout, options.replay)}
+        judged = isolated(judge, name, options.replay, timeout=options.timeout, verdict="ours")
+        row = {"case": name, "truth": known["truth"], **judged}
         table.append(row)
         flag = "  ← WRONG" if wrong(row) else ""
         forward = f"{row['forward']:8.3f}" if "forward" in row else " " * 8

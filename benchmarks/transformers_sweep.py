@@ -17,11 +17,9 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-import multiprocessing
 import re
 import sys
 import time
-import traceback
 import warnings
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+from processes import isolated  # noqa: E402
 from transformers_page import page, reason  # noqa: E402
 
 POSITIONS = 12
@@ -261,32 +260,6 @@ def wrong(row: dict[str, Any]) -> bool:
     return row["verdict"] in ("PROVED", "PROVED_IF") and moves
 
 
-def _child(name: str, attention: str, pipe: Any) -> None:
-    warnings.filterwarnings("ignore")
-    try:
-        pipe.send(judge(name, attention))
-    except Exception as error:
-        said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:400]
-        pipe.send({"verdict": "ERROR", "error": said, "trace": traceback.format_exc()[-1500:]})
-
-
-def isolated(name: str, timeout: float, attention: str = "eager") -> dict[str, Any]:
-    """`judge` in a process of its own."""
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(name, attention, theirs))
-    process.start()
-    theirs.close()
-    try:
-        found = ours.recv() if ours.poll(timeout) else {"verdict": "TIMEOUT", "error": f"over {timeout:.0f} s"}
-    except EOFError:
-        found = {"verdict": "ERROR", "error": "the process died"}
-    if process.is_alive():
-        process.kill()
-    process.join()
-    return found
-
-
 def imported() -> None:
     """Import what every class needs, so that the processes forked from this one have it."""
     import attnproof as ap
@@ -326,7 +299,7 @@ def main() -> int:
     for name in classes():
         if name in table or (options.prefixes and not name.startswith(tuple(options.prefixes))):
             continue
-        row = table[name] = isolated(name, options.timeout, options.attention)
+        row = table[name] = isolated(judge, name, options.attention, timeout=options.timeout, verdict="verdict")
         moves = ", ".join(f"{v:.1e}" for v in row.get("moved", {}).values())
         said = "WRONG " * wrong(row) + reason(row)[:120]
         print(f"{name:38} {row['verdict']:10} {row.get('seconds', 0):7.1f} {moves:18} {said}", flush=True)
