@@ -34,6 +34,8 @@ class Axes:
         return len(self.found) - 1
 
     def _varies(self, shadow: Shadow, along: Along) -> bool:
+        if math.prod(shadow.shape) == 0:
+            return False
         rest = tuple(a for a in range(len(shadow.shape)) if a not in along)
         profiles = (f(e, axis=rest) for e in (shadow.lo, shadow.hi) for f in (np.min, np.max))
         return any(2 * np.unique(p).size > self.n for p in profiles)

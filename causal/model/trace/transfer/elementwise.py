@@ -160,7 +160,7 @@ def difference(
     kind = kinds_from((p >= FIXED) & (q >= FIXED))
     kind = np.where((q == ZERO) & (p < FIXED), p, kind)
     if real and factor > 0:
-        low = (p == MASKED) | (p == BIG)
+        low = ((p == MASKED) | (p == BIG)) & (q != MASKED)  # which may be as low
         large = _large(run, b, y, axes, factor)
         low = low if large is None else low | large
         kind = np.where(low & ((p < FIXED) | (q < FIXED)), np.uint8(MASKED), kind)

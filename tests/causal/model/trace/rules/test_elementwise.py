@@ -283,6 +283,7 @@ def first(x):
         lambda x: masked(x) - (-1e9 * first(x)),
         lambda x: masked(x).sub(1e8 * first(x), alpha=-10),
         lambda x: torch.rsub(-1e9 * first(x), masked(x)),
+        lambda x: masked(x) - masked(x.detach()) + x @ x.mT,
     ],
 )  # fmt: skip
 def test_what_a_large_constant_raises_again_is_masked_no_more(raised):
@@ -298,6 +299,7 @@ def test_what_a_large_constant_raises_again_is_masked_no_more(raised):
         lambda x: masked(x) - 1e9 * ~first(x),
         lambda x: masked(x) + torch.where(first(x), 0.0, -1e9),
         lambda x: masked(x) + 1e3 * x[:, :, :1].tanh(),
+        lambda x: masked(x) - masked(x).amax(-1, keepdim=True),
     ],
 )
 def test_what_moves_a_lowered_score_little_or_down_leaves_it_masked(moved):
