@@ -80,6 +80,8 @@ def of_norm(
 
 def of_distances(rows: Sequence[Shadow], others: Shadow, shape: tuple[int, ...]) -> Shadow:
     """Each row reads the same row of what is given, and all other rows of its batch."""
+    if any(0 in s.shape for s in (*rows, others)):
+        return whole(shape, (*rows, others))
     own = [reduced(s, (len(s.shape) - 1,), (*s.shape[:-1], 1)) for s in rows]
     last = len(others.shape) - 2, len(others.shape) - 1
     return pointwise(shape, [*own, reduced(others, last, (*others.shape[:-2], 1, 1))])
