@@ -6,12 +6,13 @@ way may swallow anything.
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import inspect
 import sys
 import types
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from types import CodeType
@@ -25,6 +26,9 @@ OTHER_THAN_PLAIN = (
     inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
 )
 ENTERS = ("BEFORE_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")  # the last since Python 3.14
+GENERATORS = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+BINDS = ("STORE_", "DELETE_")
+IN_C = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType)
 
 
 def named(name: str, frame: Any) -> Any:
@@ -51,8 +55,16 @@ def managers(code: CodeType, at: int) -> tuple[str, ...]:
     for body, before in handlers(code, at):
         if len(body) > 1 and body[1].opname == "WITH_EXCEPT_START":
             entered = [k for k, i in enumerate(before) if i.opname in ENTERS]
-            found.append(_expression(before, entered[-1]) if entered else "")
+            name = _expression(before, entered[-1]) if entered else ""
+            found.append("" if _is_bound(name, code, before, body) else name)
     return tuple(found)
+
+
+def _is_bound(name: str, code: CodeType, before: Sequence[dis.Instruction], body: Sequence[dis.Instruction]) -> bool:
+    """Whether a name of the expression is bound anew while the manager is open, so that it tells of another object."""
+    guarded = list(dis.get_instructions(code))[len(before) :]
+    parts = name.split(".")
+    return any(i.opname.startswith(BINDS) and i.argval in parts for i in guarded if i.offset < body[0].offset)
 
 
 def _expression(listed: Sequence[dis.Instruction], end: int) -> str:
@@ -90,15 +102,66 @@ def _swallows(value: Any) -> bool:
         return False  # none of PyTorch's own does
     if isinstance(value, types.GenericAlias) or value is None:
         return True
-    generator = getattr(value, "__wrapped__", None) or getattr(value, "gen", None)
-    if generator is not None:  # of `contextlib.contextmanager`
-        code = getattr(generator, "__code__", None) or getattr(generator, "gi_code", None)
-        return not isinstance(code, CodeType) or _guards_its_yield(code)
-    leave = getattr(value if isinstance(value, type) else type(value), "__exit__", None)
-    if leave is None:
-        return not isinstance(value, types.FunctionType) or _gives_what_may(value)
-    code = getattr(leave, "__code__", None)
-    return isinstance(code, CodeType) and _may_return_true(code)  # what is written in C swallows nothing
+    generator = _generator(value)
+    if generator is not None:
+        return not isinstance(generator, CodeType) or _guards_its_yield(generator)
+    if isinstance(value, types.FunctionType):
+        return _gives_what_may(value)
+    kind = value if isinstance(value, type) else type(value)
+    if _makes_others(value, kind):
+        return True
+    leaves = [_defined(kind, name) for name in ("__exit__", "__aexit__")]
+    return leaves == [None, None] or any(_exits_with_true(leave) for leave in leaves if leave is not None)
+
+
+def _nothing() -> Iterator[None]:
+    yield
+
+
+async def _nothing_async() -> AsyncIterator[None]:
+    yield
+
+
+_MAKERS = (contextlib.contextmanager(_nothing), contextlib.asynccontextmanager(_nothing_async))
+_MADE = tuple(type(maker()) for maker in _MAKERS)
+_MAKING = tuple(maker.__code__ for maker in _MAKERS)  # that of all functions which `contextlib` makes of generators
+
+
+def _generator(value: Any) -> Any:
+    """The code of the generator that a manager of `contextlib` is made of, or a function of such managers; None for
+    anything else.
+    """
+    if type(value) in _MADE:
+        return getattr(value.gen, "gi_code", None) or getattr(value.gen, "ag_code", "")
+    function = value.__func__ if isinstance(value, types.MethodType) else value
+    if isinstance(function, types.FunctionType) and any(function.__code__ is code for code in _MAKING):
+        return getattr(getattr(function, "__wrapped__", None), "__code__", "")
+    return None
+
+
+def _makes_others(value: Any, kind: type) -> bool:
+    """Whether a call of a class, or of an object, may give something that is not of this class."""
+    if value is not kind:
+        return _defined(kind, "__call__") not in (None, contextlib.ContextDecorator.__call__)
+    of_class = type(kind)
+    return (
+        of_class.__call__ is not type.__call__
+        or hasattr(of_class, "__exit__")
+        or isinstance(kind.__new__, types.FunctionType)
+    )
+
+
+def _defined(kind: type, name: str) -> Any:
+    """What Python finds by this name for objects of a class, as it is written there."""
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+
+
+def _exits_with_true(leave: Any) -> bool:
+    """Whether an `__exit__` may return what is true; what is written in C does not."""
+    function = leave.__func__ if isinstance(leave, (staticmethod, classmethod)) else leave
+    if isinstance(function, types.FunctionType):
+        return _may_return_true(function.__code__)
+    return not isinstance(function, IN_C)
 
 
 def _gives_what_may(function: types.FunctionType) -> bool:
@@ -109,7 +172,7 @@ def _gives_what_may(function: types.FunctionType) -> bool:
     if not given or given == ("",):
         return True
     found = [_global(name, function) for name in given]
-    return any((isinstance(v, types.FunctionType) and not hasattr(v, "__wrapped__")) or _swallows(v) for v in found)
+    return any((isinstance(v, types.FunctionType) and _generator(v) is None) or _swallows(v) for v in found)
 
 
 @lru_cache(maxsize=1024)
@@ -132,7 +195,8 @@ def _given(code: CodeType) -> tuple[str, ...]:
         if i.opname == "RETURN_VALUE":
             name = _expression(listed, k) if k and listed[k - 1].opname.startswith("CALL") else ""
             first = name.partition(".")[0]
-            if not name or (first in code.co_varnames and first not in imported):
+            local = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+            if not name or (first in local and first not in imported):
                 return ("",)
             found.append(name)
     return tuple(found)
@@ -150,8 +214,11 @@ def _global(name: str, function: types.FunctionType) -> Any:
 
 @lru_cache(maxsize=1024)
 def _guards_its_yield(code: CodeType) -> bool:
-    """Whether a `yield` of a generator stands in a `try` with an `except`, or in a `with`."""
-    for at in (i.offset for i in dis.get_instructions(code) if i.opname == "YIELD_VALUE"):
+    """Whether a `yield` of a generator stands in a `try` with an `except`, or in a `with`; or in another generator."""
+    listed = list(dis.get_instructions(code))
+    if not code.co_flags & GENERATORS or any(i.opname == "SEND" for i in listed):
+        return True
+    for at in (i.offset for i in listed if i.opname == "YIELD_VALUE"):
         for body, _ in handlers(code, at):
             if body[0].opname != "PUSH_EXC_INFO":
                 continue
@@ -169,6 +236,7 @@ def _may_return_true(code: CodeType) -> bool:
     for before, i in zip([None, *listed], listed, strict=False):
         if i.opname == "RETURN_CONST" and i.argval:
             return True
-        if i.opname == "RETURN_VALUE" and not (before and before.opname == "LOAD_CONST" and not before.argval):
+        known = before is not None and before.opname == "LOAD_CONST" and not i.is_jump_target
+        if i.opname == "RETURN_VALUE" and not (known and before is not None and not before.argval):
             return True
     return False

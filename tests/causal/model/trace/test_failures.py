@@ -115,7 +115,23 @@ def within(manager):
     return model
 
 
+def named_anew(x):
+    value, manager = 1.0, Swallowing()
+    with manager as manager:
+        manager = contextlib.nullcontext()
+        torch.ones(4)[positive(x) * 7]
+        value = 0.0
+    return only_first(x, value)
+
+
+@contextlib.contextmanager
+def passed_on(how):
+    yield from swallowing.__wrapped__()
+
+
 LEAKS = {
+    "swallowed by a generator within": within(passed_on),
+    "swallowed by what has another name by then": named_anew,
     "swallowed by what a function gives": within(may_swallow),
     "swallowed by what is given as torch": within(swallowing_torch),
     "swallowed by what is called torch": within(another_torch),
