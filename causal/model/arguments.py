@@ -139,6 +139,15 @@ def parted(inputs: Sequence[Any], vary: int | str) -> tuple[tuple[Any, ...], dic
     return tuple(positional), keywords, vary
 
 
+def _instead_of(given: Any) -> str:
+    """What to pass in the place of what is no tensor."""
+    if type(given).__module__ == "numpy":
+        return "pass torch.from_numpy(…), or jnp.asarray(…) to a model of JAX"
+    if isinstance(given, (tuple, list)) and any(hasattr(part, "shape") for part in given):
+        return "pass what it holds one by one, as in check_model(model, *inputs), or choose another input with vary"
+    return "choose it with vary"
+
+
 def subject_of(
     model: Callable[..., Any], inputs: Sequence[Any], vary: int | str, sequence_axis: int, output_axis: int | None
 ) -> Subject:
@@ -151,11 +160,10 @@ def subject_of(
     positional, keywords, vary = parted(inputs, vary)
     subject = Subject(model, positional, keywords, vary)
     if not isinstance(subject.input, torch.Tensor):
-        is_array = type(subject.input).__module__ == "numpy"
         raise ModelError(
             f"input {vary}",
             f"is {type(subject.input).__name__}; the varied input must be a tensor",
-            "pass torch.from_numpy(…), or jnp.asarray(…) to a model of JAX" if is_array else "choose it with vary",
+            _instead_of(subject.input),
             mentions=("vary",),
         )
     lacks = lacking(subject.input)

@@ -150,6 +150,10 @@ BAD = {
         lambda: ap.check_model(nn.Linear(4, 4), np.ones((1, 6, 4))),
         r"input 0 is ndarray; the varied input must be a tensor; pass torch.from_numpy\(…\), or jnp.asarray\(…\) to",
     ),
+    "inputs in a tuple": (
+        lambda: ap.check_model(nn.Linear(4, 4), (x(), x())),
+        r"input 0 is tuple; the varied input must be a tensor; pass what it holds one by one, as in check_model\(model",
+    ),
     "no input": (lambda: ap.check_model(nn.Linear(4, 4)), "no input was given; pass the model's inputs"),
     "lengths of nothing": (lambda: ap.check_model(nn.Linear(4, 4), x(), lengths=()), "lengths is empty"),
     "no length but 1": (lambda: ap.check_model(nn.Linear(4, 4), x(), lengths=(1, 1)), "lengths names 1 alone"),
