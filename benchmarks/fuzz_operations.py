@@ -6,7 +6,8 @@
 Each sample is called as it is and, where the operation has one, in place. One of its axes carries the positions; every
 position is replaced at two scales, and an element of the result that moves must have the position in its interval. The
 other arguments must hold afterwards what they held before. With `--replay never` the abstract runs compute no values,
-unless an operation asks for some. The exit status is 1 when something is wrong.
+unless an operation asks for some. With `--derivatives` the derivative of each result by its input is what is compared.
+Operations that have no rule are counted by the sample that calls them. The exit status is 1 when something is wrong.
 """
 
 from __future__ import annotations
@@ -32,6 +33,18 @@ from torch.testing._internal.common_methods_invocations import op_db
 MOST = 400  # elements of an input
 PER_OPERATION = 40  # samples
 STATISTICS = ("batch_norm", "instance_norm")  # write the running ones that they are given, which the run follows
+
+
+def slope(call: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], Any]:
+    """The derivative, by the input, of the sum of squares of what a call returns."""
+
+    def along(x: torch.Tensor) -> list[torch.Tensor]:
+        with torch.enable_grad():
+            z = x.detach().clone().requires_grad_()
+            found = [t for t in call(z) if t.requires_grad]
+            return list(torch.autograd.grad(sum((t * t.conj()).real.sum() for t in found), z)) if found else []
+
+    return along
 
 
 def calls(rng: random.Random) -> Iterator[tuple[str, Callable[[torch.Tensor], Any], torch.Tensor, int, list[Any]]]:
@@ -67,8 +80,9 @@ def judge(
     keeps: bool,
     seed: int,
     values: bool,
+    without: set[str],
 ) -> tuple[str, str | None]:
-    """How a call went, and what is wrong with the claims about it."""
+    """How a call went, and what is wrong with the claims about it; `without` gains operations without a rule."""
     before = [t.clone() for t in (x, *rest)]
     try:
         if any(moved(a, b).any() for a, b in zip(call(x.clone()), call(x.clone()), strict=True)):
@@ -76,6 +90,7 @@ def judge(
         run = trace.run(call, (x,), sequence_axis=axis, values=values)
     except Exception:  # operations fail in their own ways
         return "not valid", None
+    without.update(o.name for o in run.unknown if "." in o.name)  # not what the table draws out of sight
     if not run.complete or run.conditions or run.breaches:
         return "undecided", None
     if not keeps and not all(torch.equal(a, b) or a.isnan().any() for a, b in zip(before, (x, *rest), strict=True)):
@@ -93,6 +108,7 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--replay", choices=("auto", "never"), default="auto", help="never: without values")
+    parser.add_argument("--derivatives", action="store_true", help="of each result by its input")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
@@ -100,10 +116,15 @@ def main() -> int:
     torch.manual_seed(options.seed)
     counts: Counter[str] = Counter()
     names, wrong = set(), []
+    without: dict[str, set[str]] = {}
     started = time.perf_counter()
     for k, (name, *case) in enumerate(itertools.islice(calls(random.Random(options.seed)), options.calls)):
-        keeps = any(word in name for word in STATISTICS)
-        kind, fault = judge(*case, keeps, options.seed + k, options.replay == "auto")
+        keeps, lacks = any(word in name for word in STATISTICS), set()
+        call, *rest = case
+        call = slope(call) if options.derivatives else call
+        kind, fault = judge(call, *rest, keeps, options.seed + k, options.replay == "auto", lacks)
+        for operation in lacks:
+            without.setdefault(operation, set()).add(name)
         counts[kind] += 1
         names.add(name)
         if fault:
@@ -114,6 +135,8 @@ def main() -> int:
     print(f"{counts.total()} calls of {len(names)} operations, {how}")
     for kind, count in sorted(counts.items()):
         print(f"{count:7d}  {kind}")
+    for operation, callers in sorted(without.items()):
+        print(f"without a rule: {operation}, by {', '.join(sorted(callers))}")
     print(f"wrong: {len(wrong)}")
     return bool(wrong)
 

@@ -5,8 +5,11 @@ Each function makes a model of (1, 8, 8) → the same; `ahead` is 0 for the caus
 
 from __future__ import annotations
 
+import ast
 import math
+import re
 import warnings
+from pathlib import Path
 
 from needs import need
 
@@ -344,3 +347,35 @@ def test_proved(make):
 @pytest.mark.parametrize("make", PAIRS, ids=lambda make: make.__name__)
 def test_its_twin_leaks(make):
     assert ap.check_model(make(1), fixed(1, N, D), sequence_axis=1).status.name == "REFUTED"
+
+
+# -- the table of docs/guarantee.md ------------------------------------------------------------------------------------
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[2] / "docs" / "guarantee.md"
+
+
+def missing_tests(text):
+    """What a table of kinds names as a test, or a case of one, and is none."""
+    missing = []
+    for line in re.findall(r"^\|.*`[\w/]+\.py` \|.*", text, re.M):
+        file, *tests = re.findall(r"`([^`]+)`", line.split(" | ", 1)[1])
+        source = (HERE / file).read_text(encoding="utf-8")
+        functions = {node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
+        for name, case in (re.fullmatch(r"(\w+)(?:\[(.*)\])?", test).groups() for test in tests):
+            if name not in functions or (case and not re.search(rf"\b{re.escape(case)}\b", source)):
+                missing.append(f"{file}::{name}[{case}]")
+    return missing
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="the checkout is not part of this installation")
+def test_every_kind_of_the_table_has_its_tests():
+    text = PAGE.read_text(encoding="utf-8").partition("## Kinds of models")[2].partition("\n## ")[0]
+    assert text.count("test_its_twin_leaks[") == len(PAIRS)
+    assert missing_tests(text) == []
+
+
+def test_a_test_that_is_not_there_is_seen():
+    nowhere = "_".join(["no", "kind"])  # a name that this file does not hold
+    row = f"| experts | `test_pairs.py` | `test_provd[s4]` | `test_its_twin_leaks[{nowhere}]` |"
+    assert missing_tests(row) == ["test_pairs.py::test_provd[s4]", f"test_pairs.py::test_its_twin_leaks[{nowhere}]"]
