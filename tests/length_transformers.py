@@ -29,9 +29,9 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 def built(name: str) -> Any:
     """The model, in eval mode; of T5 the decoder beside an input of five tokens."""
     kind, _, how = name.partition(", ")
-    settings = hf.__dict__.get(f"{kind}TextConfig") or hf.__dict__[f"{kind}Config"]
+    settings = getattr(hf, f"{kind}TextConfig", None) or getattr(hf, f"{kind}Config")
     heads = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-    of = next(found for head in heads if (found := hf.__dict__.get(f"{kind}{head}")))
+    of = next(found for head in heads if (found := getattr(hf, f"{kind}{head}", None)))
     names = getattr(settings, "attribute_map", {})
     model = of(settings(**{names.get(k, k): v for k, v in SMALL.items()} | ARCHITECTURES[name])).eval()
     if how == "batched_mm":

@@ -283,12 +283,13 @@ def test_a_position_that_a_large_constant_shows_again_is_found():
 
 
 def test_the_larger_of_what_is_hidden_is_hidden():
-    """−∞ that is moved up to a mask's number is as low as the mask: a row of nothing else sees nothing."""
+    """−∞ that is moved up to a mask's number is as low as the mask; a score that is, is a score."""
+    from attnproof.causal.model.every_length import elementwise
+    from attnproof.causal.model.every_length.integers import FALSE, TRUE
+    from attnproof.causal.model.every_length.shadow import LengthShadow, constant
 
-    def model(x):
-        t = torch.arange(x.shape[0])
-        mask = t < t[:, None]  # nothing in the first row
-        s = torch.max((x @ x.T).masked_fill(~mask, -torch.inf), torch.tensor(-1e30))
-        return (s - 1e9 * (~mask).float()).softmax(-1) @ x
-
-    assert fuzz.torch_proof(model, fuzz.RANGES[0]).latest(9)[0] == 8
+    mask = constant((3,), low=TRUE, number=-1e30)
+    hidden = elementwise.larger((3,), constant((3,), neginf=TRUE), mask)
+    score = elementwise.larger((3,), LengthShadow((3,)), mask)
+    assert (hidden.low, hidden.unseen) == (TRUE, FALSE)
+    assert (score.low, score.unseen) == (FALSE, FALSE)
