@@ -179,6 +179,18 @@ def test_the_best_is_visible_under_a_finite_mask(how, pick):
     assert ap.check_model(picking(ahead.triu(2)), x).status.name == "REFUTED"
 
 
+def test_a_mask_above_some_visible_score_hides_nothing_from_an_order():
+    def best(size):
+        def run(x):
+            scores = (-size * x[0].square().sum(-1) - 1).expand(N, N) + torch.ones(N, N).triu(1) * -150.0
+            return x[0][scores.argmax(-1)][None]
+
+        return trace.run(run, (torch.randn(1, N, WIDTH, generator=torch.Generator().manual_seed(0)),))
+
+    assert best(1.0).outputs[0].along(1)[1].tolist() == list(range(N))
+    assert best(1000.0).outputs[0].along(1)[1][0] > 0
+
+
 def test_a_zero_is_least_only_among_numbers_above_0():
     """Of products of either sign, those of a mask of zeros may be the largest."""
     torch.manual_seed(0)
