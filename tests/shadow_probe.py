@@ -118,6 +118,10 @@ class Run:
         self._tell("alike", scores)
         return self.below
 
+    def still_masks(self, factor: float) -> bool:
+        self._tell("scaled")
+        return True
+
     def must_be_finite(self, operand: Any) -> None:
         self._tell("finite", operand)
 

@@ -286,6 +286,15 @@ class TorchCall:
         dtype = str(result.dtype).removeprefix("torch.")
         self.ledger.finite_mask(self.name, dtype, constant, alone, self.shadows.has_values)
 
+    def still_masks(self, factor: float) -> bool:
+        """Where there are values, what becomes of it is looked at; elsewhere, whether the mask stays a large number. A
+        run with values is asked for where it may be too weak.
+        """
+        weakest = self.ledger.scales_to(factor)
+        if weakest > CERTAIN:
+            self.ledger.want(WEAK)
+        return self.shadows.has_values or weakest <= BIG_MASK
+
     def must_be_finite(self, operand: Operand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only."""
         value = _own(operand).value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import NoReturn, Protocol
@@ -163,6 +164,11 @@ class Ledger:
     def mask_seen(self, number: float) -> None:
         """A large negative constant may come to stand in for −∞."""
         self.weakest = number if self.weakest is None else max(self.weakest, number)
+
+    def scales_to(self, factor: float) -> float:
+        """What the weakest mask becomes where something that one lowered is multiplied by this number."""
+        self.scaled = True
+        return -math.inf if self.weakest is None else self.weakest * factor
 
     def finite_mask(
         self, name: str, dtype: str, constant: float | None, alone: bool = False, tried: bool = True

@@ -13,7 +13,7 @@ from . import signs
 from .calls import TorchCall, TorchOperand
 from .cancelling import Cancelling
 from .composed import OF_OTHERS
-from .domain import FIXED, MASKED, VARIES, Shadow, join_all, uniform
+from .domain import FIXED, VARIES, Shadow, join_all, uniform
 from .failures import REFUSED, caught, may_fail
 from .frames import Frames
 from .higher import APART
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 COMPARING = ("aten.eq", "aten.ne")
-SCALING = ("aten.mul", "aten.div")  # what keeps a lowered score one, and may bring it nearer to the others
 
 
 class Tracer(Mode):
@@ -165,8 +164,6 @@ class Tracer(Mode):
         if any(t.layout is not torch.strided for t in outputs):  # how many elements are stored depends on values
             self.ledger.read(f"{call.name} (a sparse shape that depends on values)", [o.shadow for o in operands])
         shadows = self._results(call, outputs)
-        if call.name in SCALING and any(bool((s.kind == MASKED).any()) for s in shadows):
-            self.ledger.scaled = True
         sources, signed, node = call.sources(), call.signed(), self._node(call, shadows)
         for tensor, shadow in zip(outputs, shadows, strict=True):
             memory = self.shadows.memory_of(tensor, made=True) if inside else None

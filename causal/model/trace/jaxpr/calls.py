@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..domain import VARIES, Array, Shadow, compress, uniform
+from ..domain import BIG_MASK, VARIES, Array, Shadow, compress, uniform
 from ..ledger import NOISE
 from .operands import JaxOperand
 
@@ -117,6 +117,11 @@ class JaxCall:
     def _say(self, say: Callable[[Ledger, str], object]) -> None:
         say(self.run.ledger, self.name)
         self.said.append(say)
+
+    def still_masks(self, factor: float) -> bool:
+        """Whether every mask that was seen stays a large number: no values are computed, so that none is looked at."""
+        self.said.append(lambda ledger, _: ledger.scales_to(factor))
+        return self.run.ledger.scales_to(factor) <= BIG_MASK
 
     def must_be_finite(self, operand: Operand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only: all are taken to be."""

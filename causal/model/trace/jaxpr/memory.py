@@ -63,7 +63,9 @@ class Memory:
             hash(params)
         except TypeError:
             return None
-        return (call.name, params, tuple(call.shapes), tuple(map(str, call.dtypes)), *map(self._of, call.operands))
+        masks = call.run.ledger.weakest  # how far one may be scaled down
+        dtypes = tuple(map(str, call.dtypes))
+        return (call.name, params, tuple(call.shapes), dtypes, masks, *map(self._of, call.operands))
 
     def _of(self, operand: JaxOperand) -> Hashable:
         if operand.is_constant:

@@ -75,6 +75,12 @@ class Context(Protocol):
         """
         ...
 
+    def still_masks(self, factor: float) -> bool:
+        """Whether a score that a mask lowered, times this factor above 0, may be taken for a lowered one; the run is
+        told that masks are no longer what their numbers say.
+        """
+        ...
+
     def must_be_finite(self, operand: Operand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only."""
         ...

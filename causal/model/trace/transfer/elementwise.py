@@ -212,7 +212,7 @@ def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple
     kind = np.where((p == POSITIVE) & (q == POSITIVE), np.uint8(POSITIVE), kind)
     for factor, k in ((b, p), (a, q)):
         if isinstance(factor, int | float) and factor > 0:
-            kind = np.where((k == POSITIVE) | (k == MASKED), k, kind)
+            kind = _scaled(run, k, kind, factor)
         if isinstance(factor, int | float) and math.isfinite(factor):
             kind = np.where(k == ZERO, k, kind)
     zero_p, zero_q = (p == ZERO) & (q < FIXED), (q == ZERO) & (p < FIXED)
@@ -220,6 +220,15 @@ def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple
         run.zeros_used(*(o for o, zero in ((a, zero_p), (b, zero_q)) if zero.any() and not isinstance(o, Number)))
         kind = np.where(zero_p | zero_q, np.uint8(ZERO), kind)
     return assemble(shape, lo, hi, kind)
+
+
+def _scaled(run: Context, k: Array, kind: Array, factor: float) -> Array:
+    """The kinds of a product, where numbers of kinds k are multiplied by one number above 0."""
+    kept = k == POSITIVE
+    lowered = k == MASKED
+    if lowered.any() and run.still_masks(factor):
+        kept = kept | lowered
+    return np.where(kept, k, kind)
 
 
 def kept_above_zero(run: Context, result: Shadow, a: Operand | Number, b: Operand | Number) -> Shadow:
@@ -257,7 +266,7 @@ def quotient(run: Context, a: Operand | Number, b: Operand | Number, shape: tupl
     kind = kinds_from((p >= FIXED) & (q >= FIXED))
     kind = np.where((p == POSITIVE) & (q == POSITIVE), np.uint8(POSITIVE), kind)
     if isinstance(b, int | float) and b > 0:
-        kind = np.where((p == POSITIVE) | (p == MASKED), p, kind)
+        kind = _scaled(run, p, kind, 1 / b)
     if isinstance(b, int | float) and b != 0 and math.isfinite(b):
         kind = np.where(p == ZERO, p, kind)
     kind = np.where((p == NEGINF) & (q == POSITIVE), np.uint8(NEGINF), kind)

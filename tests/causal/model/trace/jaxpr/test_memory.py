@@ -70,3 +70,12 @@ def test_a_large_constant_shows_again_what_a_mask_hid_wherever_it_is_gone_throug
 
     assert latest(lambda x: shown(shown(x, 8.0), -8.0)) == [0, 1, 2, 3, 4]
     assert latest(lambda x: shown(shown(x, 8.0), 1e9)) == [3, 3, 3, 3, 4]
+
+
+def test_a_mask_may_be_scaled_away_wherever_it_is_gone_through():
+    def scaled(x, mask):
+        scores = (x @ x.T + jnp.where(SEEN, 0.0, mask)) * 1e-3
+        return jax.nn.softmax(scores, -1) @ x
+
+    assert latest(lambda x: scaled(scaled(x, -1e9), -1e9)) == [0, 1, 2, 3, 4]
+    assert latest(lambda x: scaled(scaled(x, -1e9), -1e4)) == [4, 4, 4, 4, 4]

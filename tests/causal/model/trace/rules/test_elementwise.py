@@ -305,3 +305,21 @@ def test_what_a_large_constant_raises_again_is_masked_no_more(raised):
 def test_what_moves_a_lowered_score_little_or_down_leaves_it_masked(moved):
     verdict = ap.check_model(lambda x: moved(x).softmax(-1) @ x, torch.randn(1, 12, 4), replay="never")
     assert verdict.status.name == "PROVED_IF", verdict
+
+
+SCALED = [lambda s: s / 1e8, lambda s: s * 1e-8, lambda s: s.div_(1e8), lambda s: -(-s / 1e8), lambda s: 1e-8 * s]
+
+
+@pytest.mark.parametrize("scaled", SCALED)
+@pytest.mark.parametrize(("replay", "status"), [("never", "UNDECIDED"), ("auto", "REFUTED")])
+def test_a_mask_that_is_scaled_away_hides_nothing(scaled, replay, status):
+    verdict = ap.check_model(lambda x: scaled(masked(x)).softmax(-1) @ x, torch.randn(1, 12, 4), replay=replay)
+    assert verdict.status.name == status, verdict
+
+
+@pytest.mark.parametrize("scaled", [lambda s: s / 2, lambda s: s.mul_(0.5), lambda s: s * 1e-4])
+def test_of_a_mask_that_is_scaled_the_condition_is_on_the_scores_as_they_are(scaled):
+    verdict = ap.check_model(lambda x: scaled(masked(x)).softmax(-1) @ x, torch.randn(1, 12, 4), replay="never")
+    (condition,) = verdict.conditions
+    assert "in every row some visible score exceeds" in condition.text
+    assert "lies within" not in condition.text
