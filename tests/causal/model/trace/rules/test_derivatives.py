@@ -100,6 +100,9 @@ EXACT = {
 }  # fmt: skip
 
 LOOSE = {
+    "positions normalised": lambda x: A.native_layer_norm_backward(
+        x.T, normal(16, 6), [6], normal(16, 1), normal(16, 1).abs(), None, None, [True, False, False]
+    )[0],
     "images": slope(lambda x: [
         F.max_pool2d(image(x), 2), F.max_pool1d(line(x), 2, 1), F.max_pool3d(cube(x), 2), F.avg_pool3d(cube(x), 2),
         F.adaptive_avg_pool2d(x.reshape(6, 1, 4, 4), (3, 2)), F.adaptive_avg_pool3d(cube(x), (2, 1, 2)),

@@ -47,6 +47,13 @@ def called(name):
     return call
 
 
+def taken_in_turn(x):
+    """Each row is written from the next, the last one from the first, which was written before."""
+    rows = [x[3].clone(), x[4].clone(), x[0].clone()]
+    torch._foreach_copy_(rows, rows[1:] + rows[:1])
+    return rows
+
+
 CASES = {name: called(name) for name in NAMES if hasattr(torch.ops.aten, "_foreach_" + name)}
 CASES |= {
     "rows of both": lambda x: torch._foreach_add(list(x.unbind(0))[:3], list(x.unbind(0))[3:], alpha=2),
@@ -54,6 +61,7 @@ CASES |= {
         *torch._foreach_mul(list(x.unbind(0)), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
         *torch._foreach_pow(2.0, list(x.unbind(0))),
     ],
+    "written before they are read": taken_in_turn,
     "one number of data": lambda x: torch._foreach_mul([x[0], C[0]], x[5, 0]),
 }
 

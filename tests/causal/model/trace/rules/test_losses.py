@@ -59,6 +59,9 @@ if hasattr(F, "linear_cross_entropy"):
     CHUNKS = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=2)
     ROWS |= {
         "scores of a layer": lambda x, how: F.linear_cross_entropy(x, normal(4, 4), TARGET, reduction=how),
+        "scores of weights from data": lambda x, how: F.linear_cross_entropy(
+            NEAR, x[:4], TARGET, reduction=how, options=CHUNKS
+        ),
         "scores in chunks": lambda x, how: F.linear_cross_entropy(
             x, normal(4, 4), TARGET, reduction=how, options=CHUNKS
         ),
