@@ -201,8 +201,8 @@ def test_a_zero_is_least_only_among_numbers_above_0():
     assert ap.check_model(signed, x).status.name == "REFUTED"
 
     def beside_any_number(x):
-        weights = torch.cat([(x[0] @ x[0].T).exp() * torch.ones(N, N).tril(), -x[0].abs()], 1)
-        return x[0][weights.topk(2).indices.clamp(max=N - 1)].sum(1)[None]
+        weights = torch.cat([-x[0].abs(), (x[0] @ x[0].T).exp() * torch.ones(N, N).tril()], 1)
+        return x[0][(weights.topk(2).indices - WIDTH).clamp(min=0)].sum(1)[None]
 
     assert trace.run(beside_any_number, (x,), values=False).outputs[0].along(1)[1][0] == N - 1
 
