@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,8 +51,9 @@ def verify(
     chosen = list(named.values()) or list(registry().values())
     statuses = accepted(accept)
     page_file(page)
-    scale = None if backend is None and device is None and n is None else scale_on(backend or "numpy", device, n)
-    rows = _run_all([c.id for c in chosen], digits=precision, kernel=kernel, scale=scale)
+    with _in_double_precision(backend):
+        scale = None if backend is None and device is None and n is None else scale_on(backend or "numpy", device, n)
+        rows = _run_all([c.id for c in chosen], digits=precision, kernel=kernel, scale=scale)
     if page is not None:
         from ..causal.document import write
         from ..proofs.page import page as page_of
@@ -160,6 +163,23 @@ def scale_on(backend: str, device: str | None, n: int | None) -> Scale:
     return Scale(xp, None if device is None else _device(backend, xp, device), n)
 
 
+@contextmanager
+def _in_double_precision(backend: str | None) -> Iterator[None]:
+    """JAX has numbers of 64 bits only where it is told so; what it was told before holds again afterwards."""
+    if backend != "jax":
+        yield
+        return
+    from ..libraries import library
+
+    config: Any = library("jax", f"--backend {backend}").config
+    before = config.jax_enable_x64
+    config.update("jax_enable_x64", True)
+    try:
+        yield
+    finally:
+        config.update("jax_enable_x64", before)
+
+
 def _namespace(backend: str) -> Any:
     """The array-API namespace of a library, imported only now."""
     from importlib import import_module
@@ -168,8 +188,6 @@ def _namespace(backend: str) -> Any:
 
     found = library({"jax": "jax.numpy", "dask": "dask.array"}.get(backend, backend), f"--backend {backend}")
     if backend == "jax":
-        config: Any = library("jax", f"--backend {backend}").config
-        config.update("jax_enable_x64", True)
         return found
     return import_module(f"array_api_compat.{'dask.array' if backend == 'dask' else backend}")
 

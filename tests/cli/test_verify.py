@@ -140,6 +140,8 @@ def test_checks_on_arrays_run_where_asked(monkeypatch, backend):
     assert [e["ok"] for e in scale] == [True, True]
     assert "n = 40 was asked; " in scale[0]["detail"]
     assert "n = 40: the 8 releases" in scale[1]["detail"]
+    if backend == "jax":
+        assert not need("jax").config.jax_enable_x64  # as it was
 
 
 def test_a_claim_without_a_check_on_arrays_says_so(monkeypatch):

@@ -205,8 +205,11 @@ class Ledger:
             statement = f"in every row some visible score exceeds every masked score ({dtype})"
         else:
             statement = f"every visible score exceeds every masked score of its row ({dtype})"
-        constant = None if tried or weights else self.weakest
-        self._condition(self.operation(name), statement, dtype, constant, 0.0)
+        constant, operation = None if tried or weights else self.weakest, self.operation(name)
+        here = [c for c in self.conditions.values() if c.operation == operation and c.kind == "finite-mask"]
+        if some and not weights and any(c.margin for c in here):
+            return  # that by more than a margin says more
+        self._condition(operation, statement, dtype, constant, 0.0)
 
     def _hidden(self, name: str, margin: float, dtype: str, alone: bool, number: float | None) -> str:
         """What must hold of the scores, or, where a mask's number is known and as it was, what is enough."""

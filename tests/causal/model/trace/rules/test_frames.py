@@ -383,7 +383,7 @@ def test_an_index_that_lies_within_its_axis_cannot_fail():
 
 def kind():
     """A manager that nobody can find by its name."""
-    return contextlib.nullcontext()
+    return {"plain": contextlib.nullcontext}["plain"]()
 
 
 def test_experts_by_the_largest_of_each_round_are_followed_as_well():
