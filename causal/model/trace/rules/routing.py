@@ -105,7 +105,7 @@ def write(about: About) -> Note | Shadow:
             call.values_used(values)
             return Note(inverse=rows.frame, span=(0, x.shape[0] - 1))
     ahead = len(values.shape) - len(x.shape)
-    if ahead > 0 or not (accumulate or rows.are_distinct):
+    if ahead > 0 or not (accumulate or rows.are_distinct(x.shape[0])):
         return NOTHING
     return _home(about, x, 0, rows, values, ahead, accumulate)
 
@@ -124,7 +124,7 @@ def add(about: About) -> Note | Shadow:
     if rows is None or rows.numbers is None or (scatters and index.shape != source.shape):
         return NOTHING
     sums = call.name not in ("aten.index_copy", "aten.scatter") or bool(call.has("reduce") and call["reduce"])
-    if not sums and not rows.are_distinct:
+    if not sums and not rows.are_distinct(x.shape[axis]):
         return NOTHING
     return _home(about, x, axis, rows, source, axis, sums or scatters)  # a scatter may leave some elements of a slice
 

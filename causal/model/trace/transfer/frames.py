@@ -50,10 +50,11 @@ class Rows:
         """Whether it is π itself."""
         return self.numbers is not None and np.array_equal(self.numbers, np.arange(self.frame.size))
 
-    @property
-    def are_distinct(self) -> bool:
-        """Whether no two items have the same number."""
-        return self.numbers is not None and np.unique(self.numbers).size == self.frame.size
+    def are_distinct(self, size: int) -> bool:
+        """Whether the items' numbers are different places of `size`, counted from either end."""
+        if self.numbers is None or not ((-size <= self.numbers) & (self.numbers < size)).all():
+            return False
+        return np.unique(self.numbers % size).size == self.frame.size
 
 
 def order_of(frame: Frame) -> Rows:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 from needs import need
 
 torch = need("torch")
 
 import attnproof as ap
+import numpy as np
 import pytest
+from attnproof.causal.model.trace.transfer.frames import Frame, order_of
 
 TOKENS, WIDTH, EXPERTS, EACH = 6, 8, 4, 2
 PAIRS = TOKENS * EACH
@@ -396,3 +399,18 @@ def test_experts_by_the_largest_of_each_round_are_followed_as_well():
         return torch.cat([best, weight], -1).softmax(-1), torch.cat([first, second], -1)
 
     assert checked(written_inverse, rounds).status.name == "PROVED"
+
+
+ENDS = ((0, 3), (-1, 0), (-1, 3), (0, 4))
+
+
+def test_a_place_counted_from_the_end_may_be_one_counted_from_the_front():
+    lowest = np.zeros(4, np.int32)
+    rows = order_of(Frame(4, None, lowest, lowest))
+    for numbers, distinct in (
+        ([0, 1, 2, 3], True),
+        ([-1, 0, 1, 2], True),
+        ([-1, 1, 2, 3], False),
+        ([0, 1, 2, 4], False),
+    ):
+        assert replace(rows, numbers=np.array(numbers)).are_distinct(4) == distinct
