@@ -46,7 +46,7 @@ class Held:
         for value in reached:
             kind = type(value)
             if issubclass(kind, torch.Tensor):
-                for tensor in _numbers_of(value):
+                for tensor in numbers_of(value):
                     large = isinstance(tensor, torch.nn.Parameter) or tensor.nbytes > SMALL
                     (self._large if large else self._small).append(tensor)
             elif issubclass(kind, types.FunctionType) and is_own_file(value.__code__.co_filename):
@@ -179,14 +179,14 @@ class Numbers:
         return moved or written
 
 
-def _numbers_of(t: Tensor) -> Iterator[Tensor]:
+def numbers_of(t: Tensor) -> Iterator[Tensor]:
     """The tensors that hold a tensor's numbers: itself, with its gradient, or what a sparse one is made of."""
     import torch
 
     if _is_plain(t):
         yield t
         if t._grad is not None:
-            yield from _numbers_of(t._grad)
+            yield from numbers_of(t._grad)
     elif t.layout is torch.sparse_coo and not t.is_meta:
         yield from (t._indices(), t._values())
     elif t.layout in (torch.sparse_csr, torch.sparse_bsr) and not t.is_meta:

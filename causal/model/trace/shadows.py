@@ -93,6 +93,15 @@ class Shadows:
         self.course.met(tensor)
         return memory
 
+    def is_untouched(self, tensor: torch.Tensor) -> bool:
+        """Whether the tensor, from before the run, holds constants that are no parameter's and that nothing wrote."""
+        address = tensor.untyped_storage()._cdata
+        found = self._memories.get(address)
+        if found is None:
+            return address not in self.parameters
+        memory = found[1]
+        return not (memory.written or memory.exposed or memory.sources) and self.of(tensor).is_fixed
+
     def share(self, storage: torch.UntypedStorage, memory: Memory) -> None:
         """Another storage shows the same memory."""
         self._memories[storage._cdata] = (StorageWeakRef(storage), memory)

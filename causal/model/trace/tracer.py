@@ -26,6 +26,7 @@ from .pytree import leaves, tensors_of
 from .schema import Info
 from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
 from .sharing import Sharing, as_list
+from .sparse import on_dense
 
 if TYPE_CHECKING:
     from .exits import Exits
@@ -86,6 +87,10 @@ class Tracer(Mode):
         if info.name in OF_OTHERS and not info.written:
             with self.exits.idle(), self:
                 return OF_OTHERS[info.name](*args, **kwargs)
+        dense = on_dense(self.shadows, info.name, args, kwargs)
+        if dense is not None:
+            with self.exits.idle(), self:
+                return dense()
         apart = computed_apart(self.shadows, info, args, kwargs, self.rules)
         if apart is not None:
             with self.exits.idle(), self:
