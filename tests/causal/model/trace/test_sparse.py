@@ -1,0 +1,104 @@
+"""Sparse constants count as the dense ones that they stand for; sparse tensors that are anything else do not."""
+
+from __future__ import annotations
+
+from needs import need
+
+torch = need("torch")
+
+import attnproof as ap
+import pytest
+from torch import nn
+
+N = 6
+X = torch.randn(1, N, N, generator=torch.Generator().manual_seed(0))
+PAST = torch.ones(N, N).tril() / torch.arange(1, N + 1)[:, None]
+KINDS = {
+    "coo": torch.Tensor.to_sparse_coo,
+    "twice": lambda a: torch.sparse_coo_tensor(*(torch.cat([p, p], -1) for p in (a.nonzero().T, a[a != 0] / 2)), a.shape),
+    "csr": torch.Tensor.to_sparse_csr,
+    "csc": torch.Tensor.to_sparse_csc,
+}
+PRODUCTS = {
+    "mm": lambda a, x: a @ x,
+    "sparse.mm": torch.sparse.mm,
+    "addmm": lambda a, x: torch.addmm(x, a, x, beta=0.5, alpha=2),
+    "mv": lambda a, x: torch.stack([torch.mv(a, c) for c in x.T], 1),
+    "to_dense": lambda a, x: a.to_dense() @ x,
+}
+
+
+class Product(nn.Module):
+    """A product with a sparse tensor that the model holds."""
+
+    def __init__(self, a, product, does=None):
+        super().__init__()
+        self.register_buffer("a", a)
+        self.product, self.does = product, does
+
+    def forward(self, x):
+        if self.does is not None:
+            self.does(self, x[0])
+        return self.product(self.a, x[0])[None]
+
+
+@pytest.mark.parametrize("replay", ["auto", "never"])
+@pytest.mark.parametrize("product", PRODUCTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_product_with_a_sparse_constant_uses_where_it_is_0(kind, product, replay):
+    if (kind, product) == ("csc", "mv"):
+        pytest.skip("PyTorch has no such kernel")
+    for a, proved in ((PAST, True), (PAST + torch.eye(N).roll(1, 1).triu() * 0.5, False)):
+        verdict = ap.check_model(Product(KINDS[kind](a), PRODUCTS[product]), X, replay=replay)
+        assert verdict.status.name == ("PROVED" if proved else "UNDECIDED" if replay == "never" else "REFUTED"), verdict
+
+
+def swapped(m, x):
+    torch.utils.swap_tensors(m.a, (PAST * x[-1].relu()[:, None]).to_sparse())
+
+
+CHANGES = {
+    "its values are written": lambda m, x: m.a._values().mul_(x[-1].sum()),
+    "it is multiplied in place": lambda m, x: m.a.mul_(x[-1].sum()),
+    "another is put in its place": swapped,
+    "it is made of data": lambda m, x: setattr(m, "a", (PAST * x.sum(0)).to_sparse()),
+    "NumPy writes its values": lambda m, x: m.a._values().numpy().__setitem__(0, float(x[-1].sum())),
+}
+
+
+@pytest.mark.parametrize("replay", ["auto", "never"])
+@pytest.mark.parametrize("how", CHANGES)
+def test_a_sparse_tensor_that_data_change_is_no_constant(how, replay):
+    verdict = ap.check_model(Product(PAST.to_sparse(), torch.mm, CHANGES[how]), X, replay=replay)
+    assert verdict.status.name in ("UNDECIDED", "REFUTED"), verdict
+
+
+@pytest.mark.parametrize("replay", ["auto", "never"])
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_a_write_into_what_its_values_share_memory_with_counts(kind, replay):
+    values = torch.ones(N)
+    places = torch.arange(N)
+    a = {
+        "coo": lambda: torch.sparse_coo_tensor(torch.stack([places, places]), values, (N, N)),
+        "csr": lambda: torch.sparse_csr_tensor(torch.arange(N + 1), places, values, (N, N)),
+    }[kind]()
+    assert a.to_dense().diagonal().tolist() == [1.0] * N
+
+    def f(x):
+        values.copy_(x[0, :, 0].flip(0))
+        return (a @ torch.ones(N, N))[None] + 0 * x
+
+    verdict = ap.check_model(f, X, replay=replay)
+    assert verdict.status.name == ("UNDECIDED" if replay == "never" else "REFUTED"), verdict
+
+
+def test_a_sparse_parameter_is_any_numbers():
+    class Learned(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Parameter(PAST.to_sparse())
+
+        def forward(self, x):
+            return torch.sparse.mm(self.a, x[0])[None]
+
+    assert ap.check_model(Learned(), X).status.name == "UNDECIDED"
