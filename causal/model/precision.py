@@ -25,6 +25,8 @@ def parameters_as(modules: Sequence[nn.Module], setting: Setting, held: Sequence
 
     What shared memory goes on sharing it, tensors among those `held` that lie in a parameter's or a buffer's.
     """
+    import torch
+
     wide = setting.precision == "float64"
     if not (wide or setting.jitter or setting.tremor):
         yield
@@ -42,7 +44,8 @@ def parameters_as(modules: Sequence[nn.Module], setting: Setting, held: Sequence
             elif memory:
                 before.append((t, t.data))
                 value = wider(t.data) if wide else t.data
-                t.data = noise.on(value) if id(t) in parameters else value
+                is_moved = id(t) in parameters and t.layout is torch.strided  # sparse ones stay as they are
+                t.data = noise.on(value) if is_moved else value
         yield
     finally:
         for t, data in before:

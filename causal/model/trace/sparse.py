@@ -47,25 +47,32 @@ def on_dense(shadows: Shadows, name: str, args: Sequence[Any], kwargs: Mapping[s
     sparse = [t for t in given if t.layout is not torch.strided]
     if not sparse or (len(sparse) == len(given) and name != "aten._to_dense"):
         return None  # a product of sparse ones is sparse
-    if not all(_is_constant(shadows, t) for t in sparse):
+    stands_for = {id(t): _stands_for(shadows, t) for t in sparse}
+    if any(dense is None for dense in stands_for.values()):
         return None
-
-    def known(value: Any) -> Any:
-        if not any(value is t for t in sparse):
-            return value
-        with _disable_current_modes():
-            dense = value.detach().to_dense()
-        shadows.assign(dense, uniform(tuple(dense.shape), FIXED), numbers=True)
-        return dense
-
-    first, rest = [known(a) for a in args], {k: known(v) for k, v in kwargs.items()}
+    first = [stands_for.get(id(a), a) for a in args]
+    rest = {k: stands_for.get(id(v), v) for k, v in kwargs.items()}
     return lambda: ON_DENSE[name](*first, **rest)
 
 
-def _is_constant(shadows: Shadows, t: torch.Tensor) -> bool:
-    """Whether it is from before the run, no parameter's, and as it was then."""
+def _stands_for(shadows: Shadows, t: torch.Tensor) -> torch.Tensor | None:
+    """The dense tensor in the place of a sparse one from before the run, no parameter's, that is as it was then."""
     if t.requires_grad or isinstance(t, torch.nn.Parameter) or t.is_meta or t.numel() > LARGEST or is_new(t):
-        return False
+        return None
     with _disable_current_modes():
         held = list(numbers_of(t.detach()))
-    return bool(held) and all(shadows.is_untouched(part) for part in held)
+    if not held or not all(shadows.is_untouched(part) for part in held):
+        return None
+    with _disable_current_modes():
+        dense = t.detach().to_dense()
+        if not _keeps_its_zeros(held[-1], dense):
+            return None
+    shadows.assign(dense, uniform(tuple(dense.shape), FIXED), numbers=True)
+    return dense
+
+
+def _keeps_its_zeros(stored: torch.Tensor, dense: torch.Tensor) -> bool:
+    """Whether the dense one is zero only where nothing but zeros is stored: numbers stored for one place may cancel."""
+    return bool(stored.count_nonzero() == dense.count_nonzero()) or (
+        not stored.is_complex() and bool((stored >= 0).all())
+    )

@@ -87,8 +87,7 @@ class Tracer(Mode):
         if info.name in OF_OTHERS and not info.written:
             with self.exits.idle(), self:
                 return OF_OTHERS[info.name](*args, **kwargs)
-        dense = on_dense(self.shadows, info.name, args, kwargs)
-        if dense is not None:
+        if (dense := on_dense(self.shadows, info.name, args, kwargs)) is not None:
             with self.exits.idle(), self:
                 return dense()
         apart = computed_apart(self.shadows, info, args, kwargs, self.rules)

@@ -326,13 +326,19 @@ def folded(ahead):
     return moved
 
 
+def sparse_means(ahead):
+    """Means over the past, by a matrix that is stored as its numbers other than zero."""
+    mean = F.normalize(past(ahead).float(), p=1, dim=-1).to_sparse_csr()
+    return lambda x: (mean @ x[0])[None]
+
+
 PAIRS = [
     experts_in_a_loop, shared_expert, experts_by_groups,
     padding_warning, check_of_numbers,
     shift_by_the_largest, shift_by_the_largest_detached, sink_by_cat, largest_of_the_lowest, compressed_windows,
     s4, gss, hyena, mega, h3,
     gates_of_logsigmoid, masks_added, padding_in_the_fast_path, interpolated, loss_of_each_token, fake_quantised,
-    narrow_copies, strides_copied, segments_reduced, least_squares, folded,
+    narrow_copies, strides_copied, segments_reduced, least_squares, folded, sparse_means,
 ]  # fmt: skip
 
 
