@@ -66,6 +66,9 @@ class Disguise(TorchFunctionMode):
         kwargs = kwargs or {}
         if self.exits.is_busy:
             return func(*args, **kwargs)
+        return self.exits.chosen.seen(func, args, kwargs, self._answered)
+
+    def _answered(self, func: Any, args: Any, kwargs: Any) -> Any:
         if torch.is_autocast_enabled(self.home.type):  # which leaves tensors without data as they are
             self.ledger.need("torch.autocast")
         getter = self._getters.get(func) if len(args) < 2 or not isinstance(args[0], torch.Tensor) else None

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from . import signs
+from .chosen import Chosen
 from .pytree import leaves
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Exits:
     """The exits of one run. `suppressing`: how many `contextlib.suppress` are open."""
 
     def __init__(self, ledger: Ledger, shadows: Shadows) -> None:
-        self.ledger, self.shadows = ledger, shadows
+        self.ledger, self.shadows, self.chosen = ledger, shadows, Chosen(ledger, shadows)
         self.suppressing = 0
         self.chose_kernels = not torch.backends.cuda.flash_sdp_enabled()  # the program says which attention may take
         self.aside = False  # what runs is no operation of the program's

@@ -7,7 +7,7 @@ no note, and its results keep the ordinary shadow, which joins every row: so wha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
@@ -21,12 +21,18 @@ from .transfer import frames
 
 if TYPE_CHECKING:
     from .calls import TorchCall, TorchOperand
+    from .chosen import Chosen
+    from .domain import Array
     from .ledger import Ledger
     from .transfer.frames import Frame, Rows
 
 ALONG_AN_AXIS = names("gather index_select scatter scatter_add scatter_reduce index_add index_copy")
 POINTWISE = "aten.pointwise"  # stands for every operation that says so of itself
 EXACT = 2**24  # up to here, single precision holds every whole number
+CHOSEN = (
+    "a row is computed alike whichever others stand beside it, and sums do not depend on the order of additions: rows "
+    "that data choose, as the tokens of an expert, are put back where they came from"
+)
 ALIKE = (
     "a row is computed alike wherever it stands among others, and sums do not depend on the order of additions: rows "
     "sorted by a key that follows from data, as tokens by their expert, are put back where they came from"
@@ -48,7 +54,8 @@ class Note:
     `rows`: its rows stand in a frame. `inverse`: it says for each item of a frame in which slot that stands, in
     row-major order. `counts`: how often each number occurs in a key. `span`: its numbers are whole, and lie between
     these two. `key`: it holds the numbers of this key, in whatever order; `same`: the numbers of this name, in
-    row-major order. `equals`: it says where the numbers of a name, in this shape, are this one.
+    row-major order. `equals`: it says where the numbers of a name, in this shape, are this one. `chosen`: the frame of
+    the places where it is not 0, in row-major order; `columns`: its numbers, in the rows of such a frame.
     """
 
     rows: Rows | None = None
@@ -58,12 +65,13 @@ class Note:
     key: object = None
     same: object = None
     equals: tuple[object, tuple[int, ...], int] | None = None
+    chosen: Frame | None = None
+    columns: Array | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        parts = (self.rows, self.inverse, self.counts, self.span, self.key, self.same, self.equals)
-        return all(part is None for part in parts)
+        return all(getattr(self, part.name) is None for part in fields(self))
 
 
 NOTHING = Note()
@@ -85,8 +93,8 @@ def step(text: str) -> Callable[[Made], Made]:
 class Frames:
     """The notes of one run."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+    def __init__(self, ledger: Ledger, chosen: Chosen) -> None:
+        self.ledger, self.chosen = ledger, chosen
 
     def of(self, operand: TorchOperand) -> Note:
         """What is known of an operand."""
@@ -124,7 +132,8 @@ class Frames:
             return shadows
         result = found(About(self, call, outputs))
         if isinstance(result, Shadow):
-            self.ledger.assume(ALIKE)
+            self.chosen.came_home = True
+            self.ledger.assume(CHOSEN if self.chosen.is_on and self.chosen.among((call.args, call.kwargs)) else ALIKE)
             return [result, *shadows[1:]]
         notes = [result] * len(outputs) if isinstance(result, Note) else result
         call.notes = [_fitting(note, tensor) for note, tensor in zip(notes, outputs, strict=True)]
@@ -197,16 +206,21 @@ class About:
         """A function of rows, the same in every slot: `axes` says along which axis of each operand (by its number
         among the operands) the slots lie, `axis` along which of the result. All of the others is read in every slot.
         """
-        rows, others = [], []
-        for at, operand in enumerate(self.call.operands()):
-            along = axes.get(at, -1)
-            found = self.rows(operand, along) if along >= 0 else None
-            if found is not None:
-                rows.append(found)
-            elif self.is_uniform(operand, along):
-                others.append(operand.shadow)
-            else:
-                return NOTHING
+        found = [
+            (operand, along, self.rows(operand, along) if along >= 0 else None)
+            for operand, along in ((o, axes.get(at, -1)) for at, o in enumerate(self.call.operands()))
+        ]
+        rows = [r for _, _, r in found if r is not None]
         if not rows or len({id(r.frame) for r in rows}) > 1:
             return NOTHING
-        return Note(rows=frames.together(rows, others, axis))
+        others = [(operand, along) for operand, along, r in found if r is None]
+        if not all(self.is_alike(operand, along, rows[0].frame) for operand, along in others):
+            return NOTHING
+        return Note(rows=frames.together(rows, [operand.shadow for operand, _ in others], axis))
+
+    def is_alike(self, operand: TorchOperand, axis: int, frame: Frame) -> bool:
+        """Whether all slices along an axis (none below 0) are the same beside the rows of a frame, however many."""
+        if not frame.is_choice:
+            return self.is_uniform(operand, axis)
+        chosen = operand.memory is None or operand.memory.chosen is not None
+        return not chosen and (axis < 0 or operand.shape[axis] == 1)

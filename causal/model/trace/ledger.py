@@ -89,9 +89,9 @@ class Ledger:
         self.weakest: float | None = None  # of the masks that were seen
         self.scaled = False  # something that one of them lowered was multiplied since
 
-    def need(self, how: str) -> NoReturn:
+    def need(self, how: str, line: str = "") -> NoReturn:
         """A value that was not computed is asked for: the run ends, and nothing that it found counts."""
-        line = self.places.line()
+        line = line or self.places.line()
         self.needed = self.needed or (f"{how} at {line}" if line else how)
         self.raised.append(ValueNeeded(self.needed))
         raise self.raised[-1]

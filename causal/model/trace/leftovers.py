@@ -76,7 +76,7 @@ def numbered(left: Iterable[tuple[Any, Memory]]) -> str:
         memory = alive.get(value.untyped_storage()._cdata) if value.is_meta else None
         if memory is not None:
             put = _given_numbers(value, memory)
-            if memory.depends or not put:
+            if memory.depends or memory.chosen is not None or not put:
                 kept = kept or f"a tensor of shape {tuple(value.shape)}"
     return kept or ("a tensor" if any(m.depends for m in alive.values()) else "")
 

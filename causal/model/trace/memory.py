@@ -132,6 +132,7 @@ class Memory:
     older: bool = False  # it was there before the run
     is_loose: bool = False  # it may lie in another way outside the run (`layouts`)
     is_apart: bool = False  # and yet it is known what shares it
+    chosen: Any = None  # as many rows stand in it as data have chosen, of this frame (`chosen`)
 
     def is_twin(self, address: int) -> bool:
         """Whether the storage at an address is the twin."""

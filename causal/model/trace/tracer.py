@@ -12,6 +12,7 @@ import torch
 from . import signs
 from .calls import TorchCall, TorchOperand
 from .cancelling import Cancelling
+from .chosen import MASKED
 from .composed import OF_OTHERS
 from .domain import FIXED, VARIES, Shadow, join_all, uniform
 from .failures import REFUSED, caught, may_fail
@@ -60,7 +61,8 @@ class Tracer(Mode):
         self._infos: dict[Any, Info] = {}
         self.sharing = Sharing()
         self.forms = Cancelling(ledger) if real else None
-        self.frames, self.picks, self.layouts = Frames(ledger), Picks(ledger), Layouts(ledger, shadows)
+        self.chosen, self.frames = exits.chosen, Frames(ledger, exits.chosen)
+        self.picks, self.layouts = Picks(ledger), Layouts(ledger, shadows)
         self.numbering: Numbering | None = None
 
     def __exit__(self, *error: Any) -> None:
@@ -96,13 +98,27 @@ class Tracer(Mode):
                 value = apart(*args, **{k: v for k, v in kwargs.items() if k != "out"})
                 if fits(value, kwargs["out"]):
                     return kwargs["out"].copy_(value)
+        places = self._places(info, args, kwargs)
+        if places is not None:
+            with self.exits.idle(), self:
+                return places[0](*places[1])
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.shadows.memory_of(args[0], literal=True)
         if self.numbering is None:
             return self._operate(info, args, kwargs)
         return self.numbering.numbered(self.shadows, info, args, kwargs, lambda: self._operate(info, args, kwargs))
 
+    def _places(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A function, and its arguments, that does the same with places in the stead of a mask; None for none."""
+        if self.shadows.has_values or info.name not in MASKED:
+            return None
+        call = self._call(info, args, kwargs)
+        return self.chosen.instead(call, lambda shadows: self._node(call, shadows))
+
     def _operate(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.chosen.followed(info, args, kwargs, self._followed)
+
+    def _followed(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.ledger.counts[info.name] += 1
         self.shadows.course.ran(info.name, args, kwargs)
         self.kernels.admit(info, args, kwargs)
@@ -114,6 +130,8 @@ class Tracer(Mode):
             return self.kernels.silent(info, args, kwargs)
         call = self._call(info, args, kwargs)
         self._examine(call)
+        if self.chosen.begins(call):
+            return self.chosen.places(call, lambda shadows: self._node(call, shadows))
         if info.facts.shaped_by and not info.dynamic:
             self.ledger.read(f"{info.name} (a shape that depends on values)", [call[info.facts.shaped_by].shadow])
         if info.undeclared:

@@ -197,7 +197,7 @@ def kept(about: About) -> Note:
         return note
     span = about.span(_first(about))
     if span is not None and -1 < span[0] <= span[1] <= (EXACT if _holds_whole(dtype) else 127) and dtype != torch.bool:
-        return replace(note, span=span)
+        return replace(note, span=span, chosen=None)
     rows = None if note.rows is None else replace(note.rows, numbers=None)
     return Note(rows=rows, counts=note.counts if _holds_whole(dtype) else None)
 
@@ -217,7 +217,8 @@ def reshaped(about: About) -> Note:
     rows, at = note.rows, None
     if rows is not None:
         at = frames.axis_after_reshape(rows.axis, x.shape, about.shape)
-    return replace(note, rows=None if rows is None or at is None else replace(rows, axis=at), counts=None)
+    rows = None if rows is None or at is None else replace(rows, axis=at)
+    return replace(note, rows=rows, counts=None, columns=None)
 
 
 @step(
@@ -246,6 +247,9 @@ def moved(about: About) -> Found:
         after = before - (gone and cut < before)
         if cut == before and (gone or about.shape[before] != rows.frame.size):
             return [span] * len(about.outputs)
+        if gone and note.columns is not None:
+            columns = note.columns.T if name == "unbind" else [note.columns[:, int(call["index"])]]
+            return [replace(span, rows=replace(rows, axis=after, numbers=column)) for column in columns]
     return [replace(span, rows=replace(rows, axis=after))] * len(about.outputs)
 
 
@@ -282,12 +286,12 @@ def along_another(about: About) -> Note:
 
 @step("native_layer_norm _fused_rms_norm")
 def normalised(about: About) -> Found:
-    """Over the last axes; the statistics beside it are left alone."""
+    """Over the last axes, with the statistics beside it."""
     call, x = about.call, about.call["input"]
     rows = about.rows(x)
     if rows is None or rows.axis >= len(x.shape) - len(call["normalized_shape"]):
         return [NOTHING] * len(about.outputs)
-    return [about.together({0: rows.axis}, rows.axis)] + [NOTHING] * (len(about.outputs) - 1)
+    return [about.together({0: rows.axis}, rows.axis)] * len(about.outputs)
 
 
 @step("mm bmm addmm baddbmm linear")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from ..domain import Shadow, reshape
 from ..frames import NOTHING, About, Note, step
 from ..transfer import frames
 from .indexing import indices_of
 
 if TYPE_CHECKING:
     from ..calls import TorchOperand
-    from ..domain import Shadow
     from ..transfer.frames import Rows
 
 
@@ -34,6 +34,8 @@ def _read(about: About, table: Any, places: Sequence[Any], axis: int) -> Note | 
         return Note(span=span)
     found = {a: r for a, r in rows.items() if r is not None}
     if not found or len({id(r.frame) for r in found.values()}) > 1 or not math.prod(table.shape):
+        return Note(span=span)
+    if not about.is_alike(table, -1, next(iter(found.values())).frame):
         return Note(span=span)
     drawn = frames.drawn_from(table.shadow, found, axis)
     return Note(rows=replace(drawn, numbers=_looked_up(about, table, found)), span=span)
@@ -84,7 +86,7 @@ def gather(about: About) -> Note | Shadow:
         if standing is None or standing.axis == axis:
             return Note(span=about.span(x))
         return replace(about.together({0: standing.axis, 1: standing.axis}, standing.axis), span=about.span(x))
-    if not math.prod(x.shape):
+    if not math.prod(x.shape) or not about.is_alike(x, -1, rows.frame):
         return NOTHING
     return Note(rows=frames.drawn_from(x.shadow, {axis: rows}, axis), span=about.span(x))
 
@@ -95,8 +97,10 @@ def write(about: About) -> Note | Shadow:
     call = about.call
     x, values, indices = call["self"], call["values"], call["indices"]
     index = indices[0] if len(indices) == 1 else None
-    rows = None if index is None else about.rows(index)
-    if index is None or rows is None or rows.numbers is None or len(index.shape) != 1 or not x.shape:
+    if index is None:
+        return _write_at(about, x, indices, values)
+    rows = about.rows(index)
+    if rows is None or rows.numbers is None or len(index.shape) != 1 or not x.shape:
         return NOTHING
     accumulate = bool(call["accumulate"])
     if rows.is_order and x.shape == values.shape == index.shape and values.shadow.is_fixed and not accumulate:
@@ -107,7 +111,26 @@ def write(about: About) -> Note | Shadow:
     ahead = len(values.shape) - len(x.shape)
     if ahead > 0 or not (accumulate or rows.are_distinct(x.shape[0])):
         return NOTHING
-    return _home(about, x, 0, rows, values, ahead, accumulate)
+    return _home(about, x.shadow, 0, rows, values, ahead, accumulate)
+
+
+def _write_at(about: About, x: Any, indices: Sequence[Any], values: Any) -> Note | Shadow:
+    """x[i, j, …] = values, or +=, at places along the first axes that stand in one frame."""
+    rows = [r for i in indices if i is not None and len(i.shape) == 1 and (r := about.rows(i)) is not None]
+    sizes, rest = x.shape[: len(indices)], x.shape[len(indices) :]
+    if len(rows) < len(indices) or len({id(r.frame) for r in rows}) > 1 or len(values.shape) > 1 + len(rest):
+        return NOTHING
+    numbers = [r.numbers for r in rows if r.numbers is not None]
+    inside = [0 <= n.min() <= n.max() < size for n, size in zip(numbers, sizes, strict=False)]
+    if len(numbers) < len(indices) or not all(inside):
+        return NOTHING
+    flat = math.prod(sizes)
+    places = replace(rows[0], numbers=np.ravel_multi_index(numbers, sizes))
+    accumulate, along = bool(about.call["accumulate"]), len(values.shape) - 1 - len(rest)
+    if not (accumulate or places.are_distinct(flat)):
+        return NOTHING
+    found = _home(about, reshape(x.shadow, (flat, *rest)), 0, places, values, along, accumulate)
+    return found if isinstance(found, Note) else reshape(found, x.shape)
 
 
 @step("index_add index_copy scatter scatter_add scatter_reduce")
@@ -126,15 +149,20 @@ def add(about: About) -> Note | Shadow:
     sums = call.name not in ("aten.index_copy", "aten.scatter") or bool(call.has("reduce") and call["reduce"])
     if not sums and not rows.are_distinct(x.shape[axis]):
         return NOTHING
-    return _home(about, x, axis, rows, source, axis, sums or scatters)  # a scatter may leave some elements of a slice
+    return _home(
+        about, x.shadow, axis, rows, source, axis, keeps=sums or scatters
+    )  # of a slice, a scatter may leave some
 
 
-def _home(about: About, x: Any, axis: int, rows: Rows, values: Any, along: int, keeps: bool) -> Note | Shadow:
+def _home(about: About, target: Shadow, axis: int, rows: Rows, values: Any, along: int, keeps: bool) -> Note | Shadow:
     """`along`: the axis of the values that their rows stand along, below 0 for none; `keeps`: what was there counts."""
-    standing = about.rows(values, along) if along >= 0 else None
-    if standing is not None and standing.frame is not rows.frame:
+    frame, standing = rows.frame, about.rows(values, along) if along >= 0 else None
+    if standing is not None and standing.frame is not frame:
         return NOTHING
-    if standing is None and not about.is_uniform(values, along):
+    if standing is None and not about.is_alike(values, along, frame):
         return NOTHING
-    source = values.shadow if standing is None else standing
-    return frames.sent_home(x.shadow, axis, np.asarray(rows.numbers), source, about.shape, keeps)
+    if not frame.is_choice:
+        source = values.shadow if standing is None else standing
+        return frames.sent_home(target, axis, np.asarray(rows.numbers), source, target.shape, keeps)
+    here = frames.together([frames.constant(frame, None)], [values.shadow], 0) if standing is None else standing
+    return frames.sent_home(target, axis, np.asarray(rows.numbers), frames.if_chosen(here), target.shape, True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,13 +23,17 @@ from .indexing import loose
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One order of `size` items, by which the key `key` stands sorted; `lo`, `hi`: what each item's key depends on."""
+    """One order of `size` items, by which the key `key` stands sorted; `lo`, `hi`: what each item's key depends on.
+
+    `is_choice`: only those items stand in it, in their own order, whose key is not 0, and nobody knows how many.
+    """
 
     size: int
     key: object
     lo: Array
     hi: Array
     ascending: bool = True
+    is_choice: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +63,23 @@ class Rows:
 
 def order_of(frame: Frame) -> Rows:
     """π as a tensor: item j is the number j, which depends on nothing."""
-    none = np.full(frame.size, NONE_LO, RANK), np.full(frame.size, NONE_HI, RANK)
-    return Rows(frame, 0, *none, np.arange(frame.size))
+    return constant(frame, np.arange(frame.size))
+
+
+def constant(frame: Frame, numbers: Array | None) -> Rows:
+    """Rows that depend on nothing: one number for each item, or several, which are not told."""
+    return Rows(frame, 0, np.full(frame.size, NONE_LO, RANK), np.full(frame.size, NONE_HI, RANK), numbers)
 
 
 def key_of(frame: Frame) -> Rows:
     """The key in its sorted order."""
     return Rows(frame, 0, frame.lo, frame.hi)
+
+
+def if_chosen(rows: Rows) -> Rows:
+    """Rows as they are seen from where they go: an item that was not chosen does not come."""
+    frame = rows.frame
+    return replace(rows, lo=np.minimum(rows.lo, frame.lo), hi=np.maximum(rows.hi, frame.hi))
 
 
 def profile(shadow: Shadow, axis: int) -> tuple[Array, Array]:

@@ -1,0 +1,295 @@
+"""Rows that data choose: `nonzero` of a mask, in a run without values.
+
+How many rows are chosen depends on data. The run answers with every place of the mask, and whatever is made of them is
+a frame of its own (`transfer.frames`): its rows are those of a superset, of which the program has the chosen ones. A
+function of rows does not feel which others are there; where the rows are written or added at their own places, each
+item comes or does not, as its mask says. That is theorem T25 with an injection in the place of the permutation.
+
+Nothing else may touch such a tensor, since it has another shape than in the program: an operation of which it is not
+known that it goes row by row (no note is left of its results), a shape that Python asks for, a result that is returned.
+There the run ends, as it would have at the `nonzero`. Operations are followed only within functions of PyTorch that
+Python called where this could be seen: no script, and no operator of others, can read a shape unseen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import torch
+
+from .domain import VARIES, join_all, uniform
+from .failures import REFUSED, caught
+from .frames import Note
+from .registry import names
+from .shadows import geometry_of
+from .transfer import frames
+from .transfer.frames import Frame
+from .twins import META, flat
+
+if TYPE_CHECKING:
+    from .calls import TorchCall, TorchOperand
+    from .domain import Shadow
+    from .ledger import Ledger
+    from .schema import Info
+    from .shadows import Shadows
+    from .transfer.frames import Rows
+
+MOST = 1 << 24  # places of a mask that are looked at one by one
+STARTS = {"nonzero", "where", "argwhere", "__getitem__", "__setitem__", "index_put", "index_put_", "masked_select"}
+# what a tensor is asked that does not tell how many rows it has
+ASKED = {"dim", "ndimension", "is_floating_point", "is_complex", "is_signed", "element_size", "get_device"}
+ATTRIBUTES = {
+    getattr(torch.Tensor, name).__get__
+    for name in ("ndim", "requires_grad", "is_leaf", "itemsize", "grad", "grad_fn", "is_cpu", "is_cuda", "is_meta",
+                 "is_sparse", "is_quantized", "is_nested")
+}  # fmt: skip
+PLAIN = (torch.dtype, torch.device, torch.layout)
+# functions of PyTorch, written in Python, that call what they compute with and ask for no number of rows
+IN_PYTHON = {
+    "softmax", "log_softmax", "relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "glu", "hardswish",
+    "hardsigmoid", "hardtanh", "softsign", "tanhshrink", "layer_norm", "rms_norm", "dropout", "embedding", "split",
+    "norm", "__rsub__", "__rpow__", "__rdiv__", "__rtruediv__", "__rfloordiv__",
+}  # fmt: skip
+OWN_SIZES = {"linear", "matmul", "__matmul__", "flatten"}  # whose views have the sizes of what they are given
+SIZED = names("view _unsafe_view _reshape_copy view_copy reshape expand expand_copy")
+SQUEEZED = names("squeeze squeeze_copy")
+EXPANDED = names("expand expand_copy")
+COPIES = names("clone _to_copy view_copy _unsafe_view _reshape_copy view")  # by `reshape` and the like, as rows lie
+MASKED = names("index index_put index_put_ _unsafe_index_put masked_select")
+
+
+class Chosen:
+    """The choices of one run. `current`: the function of PyTorch that Python called, where that was seen."""
+
+    def __init__(self, ledger: Ledger, shadows: Shadows) -> None:
+        self.ledger, self.shadows = ledger, shadows
+        self.is_on = False  # something was chosen
+        self.came_home = False  # the rule at hand found what becomes of a tensor where rows were put
+        self.current = ""
+        self._fits = False  # the sizes of a view that is about to be made follow from what is viewed
+        self._begun = ("", "")  # what the first of them was, and where
+
+    # -- what ends the run -------------------------------------------------------------------------------------------
+
+    def end(self) -> NoReturn:
+        """How many rows there are may come to matter."""
+        self.ledger.need(*self._begun)
+
+    def returned(self, values: Sequence[torch.Tensor]) -> None:
+        """What the program returns has the shape that it returned."""
+        if self.is_on and self.among(values) is not None:
+            self.end()
+
+    def among(self, values: Any) -> Frame | None:
+        """The frame of the chosen rows among some values; of several, none can be followed."""
+        found: Frame | None = None
+        for value in flat(values):
+            memory = self.shadows.memory_of(value) if isinstance(value, torch.Tensor) else None
+            if memory is not None and memory.chosen is not None:
+                if found not in (None, memory.chosen):
+                    self.end()
+                found = memory.chosen
+        return found
+
+    def followed(self, info: Info, args: Any, kwargs: Any, run: Callable[..., Any]) -> Any:
+        """Run an operation, of which it must be seen, where it is given chosen rows, that it goes row by row."""
+        frame = self.among((args, kwargs)) if self.is_on else None
+        if frame is None:
+            return run(info, args, kwargs)
+        if not self._may_run(info, args, kwargs):
+            self.end()
+        self.came_home = False
+        value = run(info, args, kwargs)
+        results = list(flat(value))
+        if not results or not all(self._keeps(info, frame, result) for result in results):
+            self.end()
+        if info.name in COPIES:
+            self._loosen((args, value))
+        return value
+
+    def _may_run(self, info: Info, args: Any, kwargs: Any) -> bool:
+        facts = info.facts
+        if not self.current or facts.reads or facts.silent or info.undeclared or info.moves_itself or info.is_random:
+            return False
+        if info.dynamic or (info.rule is None and info.functional is None) or (info.written and not info.functional):
+            return False
+        if info.name not in (*SIZED, *SQUEEZED):
+            return True
+        rows, axes = self._rows(args[0]), args[0].dim()
+        if rows is None:
+            return False
+        if info.name in SQUEEZED:
+            given = [*args[1:], *kwargs.values()]
+            return bool(given) and rows.axis not in [int(d) % axes for d in flat(given)]
+        sizes = list(args[1] if len(args) > 1 else kwargs.get("size", ()))
+        if info.name in EXPANDED:
+            return bool(sizes[rows.axis + len(sizes) - axes] == -1)
+        return self._fits or _leaves_open(rows.axis, tuple(args[0].shape), sizes)
+
+    def _keeps(self, info: Info, frame: Frame, result: Any) -> bool:
+        """Whether a result has its rows in the frame, or is a tensor of another kind where these were put."""
+        memory = self.shadows.memory_of(result) if isinstance(result, torch.Tensor) else None
+        if memory is None:
+            return False
+        rows = self._rows(result)
+        if rows is None or rows.frame is not frame:
+            return self.came_home and memory.chosen is None
+        if memory.chosen is None and info.written:
+            return False  # others may know it as something else
+        memory.chosen = memory.chosen or frame
+        return memory.chosen is frame
+
+    def _loosen(self, values: Any) -> None:
+        """A copy of these may be none, or the other way round, where there are fewer rows: nobody may write there."""
+        for value in flat(values):
+            memory = self.shadows.memory_of(value) if isinstance(value, torch.Tensor) else None
+            if memory is not None and memory.chosen is not None:
+                memory.is_loose, memory.is_apart = True, False
+
+    # -- functions that Python calls -----------------------------------------------------------------------------------
+
+    def seen(self, func: Any, args: Any, kwargs: Any, call: Callable[..., Any]) -> Any:
+        """Call a function of PyTorch, and look at what it tells of chosen rows."""
+        before = self.current, self._fits
+        self.current, self._fits = _named(func), False
+        try:
+            if self.is_on:
+                self._fits = self.among((args, kwargs)) is not None and self._keeps_sizes(args, kwargs)
+            result = call(func, args, kwargs)
+        finally:
+            name = self.current
+            self.current, self._fits = before
+        if self.is_on and self.among((args, kwargs)) is not None:
+            if self._tells(func, name, result):
+                self.end()
+            if not name.endswith("_") and any(result is v for v in flat((args, kwargs))):
+                self._loosen(result)
+        return result
+
+    def _tells(self, func: Any, name: str, result: Any) -> bool:
+        """Whether a result may say how many rows there are."""
+        if all(isinstance(v, torch.Tensor) for v in flat(result)) or isinstance(result, PLAIN):
+            return False
+        asked = name in ASKED or func in ATTRIBUTES or (result is None and name == "__setitem__")
+        return not asked
+
+    def _keeps_sizes(self, args: Any, kwargs: Any) -> bool:
+        """Whether the views that a function makes have the number of rows that there are."""
+        if self.current not in ("view", "reshape"):
+            return self.current in OWN_SIZES
+        sizes = list(flat((args[1:], kwargs)))
+        rows = self._rows(args[0]) if args else None
+        if rows is None or not all(type(v) is int for v in sizes):
+            return False
+        return _leaves_open(rows.axis, tuple(args[0].shape), sizes)
+
+    def _rows(self, tensor: Any) -> Rows | None:
+        """How the rows of a tensor stand; None where that is not known."""
+        memory = self.shadows.memory_of(tensor) if isinstance(tensor, torch.Tensor) else None
+        if memory is None or memory.exposed or tensor.is_neg() or tensor.is_conj():
+            return None
+        found = memory.notes.get(geometry_of(tensor))
+        return found.rows if isinstance(found, Note) else None
+
+    # -- where choices begin -------------------------------------------------------------------------------------------
+
+    def begins(self, call: TorchCall) -> bool:
+        """Whether the places of a mask can stand for those that will be chosen."""
+        return call.name == "aten.nonzero" and self._can_begin(call.operands()[0])
+
+    def _can_begin(self, mask: TorchOperand) -> bool:
+        memory, size = mask.memory, math.prod(mask.shape)
+        if self.shadows.has_values or self.current not in STARTS or mask.shadow.is_fixed or caught(REFUSED):
+            return False
+        plain = memory is not None and not memory.exposed and memory.chosen is None
+        return plain and 2 <= size <= MOST and not mask.value.is_neg() and not mask.value.is_conj()
+
+    def _frame(self, mask: TorchOperand, how: str) -> Frame:
+        """The frame of a mask's places, the same until the mask is written."""
+        memory, geometry = mask.memory, geometry_of(mask.value)
+        assert memory is not None
+        if not self.is_on:
+            self._begun = f"{how} (a shape that depends on values)", self.ledger.places.line()
+        self.is_on = True
+        note = memory.notes.get(geometry, Note())
+        if note.chosen is None:
+            wide = (np.broadcast_to(np.asarray(a), mask.shape).reshape(-1) for a in (mask.shadow.lo, mask.shadow.hi))
+            frame = Frame(math.prod(mask.shape), object(), *wide, is_choice=True)
+            note = memory.notes[geometry] = replace(note, chosen=frame)
+        found: Frame = note.chosen
+        return found
+
+    def places(self, call: TorchCall, node: Callable[[Sequence[Shadow]], int]) -> torch.Tensor:
+        """What `nonzero` returns."""
+        (mask,) = call.operands()
+        self._frame(mask, call.name)
+        return self._made(mask, np.stack(np.unravel_index(np.arange(math.prod(mask.shape)), mask.shape), 1), node)
+
+    def _made(self, mask: TorchOperand, columns: np.ndarray, node: Callable[[Sequence[Shadow]], int]) -> torch.Tensor:
+        """A tensor of places, for each item a row or a number."""
+        frame = self._frame(mask, "")
+        value = torch.empty(columns.shape, dtype=torch.int64, device=META)
+        shadow = uniform(columns.shape, VARIES, *join_all([mask.shadow]))
+        self.shadows.assign(value, shadow, node=node([shadow]))
+        memory = self.shadows.memory_of(value)
+        assert memory is not None
+        memory.chosen = frame
+        one = columns if columns.ndim == 1 else columns[:, 0] if columns.shape[1] == 1 else None
+        several = columns if columns.ndim > 1 else None
+        memory.notes[geometry_of(value)] = Note(rows=frames.constant(frame, one), columns=several)
+        return value
+
+    def instead(self, call: TorchCall, node: Callable[[Sequence[Shadow]], int]) -> tuple[Any, tuple[Any, ...]] | None:
+        """An operation that names its places by a mask, as PyTorch brings it about by those places."""
+        if call.name == "aten.masked_select":
+            x, mask = call["self"], call["mask"]
+            if x.shape != mask.shape or not self._can_begin(mask):
+                return None
+            return torch.ops.aten.index.Tensor, (x.value, self._columns(call, mask, node))
+        given = call["indices"]
+        masks = [i for i in given if i is not None and i.value.dtype == torch.bool and not i.shadow.is_fixed]
+        reads = call.name == "aten.index"
+        if not masks or not all(map(self._can_begin, masks)) or not (reads or self.among(call.args[2]) is not None):
+            return None
+        indices: list[Any] = []
+        for i in given:
+            indices += [None] if i is None else self._columns(call, i, node) if i in masks else [i.value]
+        return call.info.function, (call.args[0], indices, *call.args[2:])
+
+    def _columns(
+        self, call: TorchCall, mask: TorchOperand, node: Callable[[Sequence[Shadow]], int]
+    ) -> list[torch.Tensor]:
+        """The places of a mask, a tensor for each of its axes."""
+        self._frame(mask, call.name)
+        places = np.unravel_index(np.arange(math.prod(mask.shape)), mask.shape)
+        return [self._made(mask, column, node) for column in places]
+
+
+def _leaves_open(axis: int, shape: tuple[int, ...], sizes: Sequence[int]) -> bool:
+    """Whether the size of an axis is left open where a tensor is viewed in another shape.
+
+    >>> _leaves_open(0, (6, 4), [-1, 2, 2]), _leaves_open(0, (6, 4), [6, -1]), _leaves_open(1, (1, 6, 4), [-1, 4])
+    (True, False, True)
+    """
+    known = -math.prod(sizes)
+    if sizes.count(-1) != 1 or known <= 0:
+        return False
+    whole = tuple(math.prod(shape) // known if size == -1 else size for size in sizes)
+    at = frames.axis_after_reshape(axis, shape, whole)
+    return at is not None and sizes[at] == -1
+
+
+def _named(func: Any) -> str:
+    """The name of a function of PyTorch's own that calls back nothing of the program; "" for others."""
+    name = str(getattr(func, "__name__", "")).partition(".")[0]
+    if isinstance(func, FunctionType):
+        own = func.__module__ in ("torch.nn.functional", "torch.functional", "torch._tensor")
+        return name if own and name in IN_PYTHON else ""
+    if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        return name if str(func).startswith("aten.") else ""
+    return "" if isinstance(func, torch._ops.OperatorBase) else name
