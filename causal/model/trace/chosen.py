@@ -34,9 +34,8 @@ from .twins import META, flat
 if TYPE_CHECKING:
     from .calls import TorchCall, TorchOperand
     from .domain import Shadow
-    from .ledger import Ledger
+    from .exits import Exits
     from .schema import Info
-    from .shadows import Shadows
     from .transfer.frames import Rows
 
 MOST = 1 << 24  # places of a mask that are looked at one by one
@@ -66,8 +65,8 @@ MASKED = names("index index_put index_put_ _unsafe_index_put masked_select")
 class Chosen:
     """The choices of one run. `current`: the function of PyTorch that Python called, where that was seen."""
 
-    def __init__(self, ledger: Ledger, shadows: Shadows) -> None:
-        self.ledger, self.shadows = ledger, shadows
+    def __init__(self, exits: Exits) -> None:
+        self.exits, self.ledger, self.shadows = exits, exits.ledger, exits.shadows
         self.is_on = False  # something was chosen
         self.came_home = False  # the rule at hand found what becomes of a tensor where rows were put
         self.current = ""
@@ -116,7 +115,8 @@ class Chosen:
         facts = info.facts
         if not self.current or facts.reads or facts.silent or info.undeclared or info.moves_itself or info.is_random:
             return False
-        if info.dynamic or (info.rule is None and info.functional is None) or (info.written and not info.functional):
+        sized = info.dynamic and not facts.shaped_by_masks
+        if sized or (info.rule is None and info.functional is None) or (info.written and not info.functional):
             return False
         if info.name not in (*SIZED, *SQUEEZED):
             return True
@@ -159,17 +159,25 @@ class Chosen:
         self.current, self._fits = _named(func), False
         try:
             if self.is_on:
-                self._fits = self.among((args, kwargs)) is not None and self._keeps_sizes(args, kwargs)
+                with self.exits.stepping_aside():
+                    self._fits = self.among((args, kwargs)) is not None and self._keeps_sizes(args, kwargs)
             result = call(func, args, kwargs)
         finally:
             name = self.current
             self.current, self._fits = before
-        if self.is_on and self.among((args, kwargs)) is not None:
-            if self._tells(func, name, result):
-                self.end()
-            if not name.endswith("_") and any(result is v for v in flat((args, kwargs))):
-                self._loosen(result)
+        if self.is_on:
+            with self.exits.stepping_aside():
+                self._told(func, name, args, kwargs, result)
         return result
+
+    def _told(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
+        """A function has told this of what it was given."""
+        if self.among((args, kwargs)) is None:
+            return
+        if self._tells(func, name, result):
+            self.end()
+        if not name.endswith("_") and any(result is v for v in flat((args, kwargs))):
+            self._loosen(result)
 
     def _tells(self, func: Any, name: str, result: Any) -> bool:
         """Whether a result may say how many rows there are."""

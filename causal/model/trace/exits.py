@@ -36,11 +36,12 @@ class Exits:
     """The exits of one run. `suppressing`: how many `contextlib.suppress` are open."""
 
     def __init__(self, ledger: Ledger, shadows: Shadows) -> None:
-        self.ledger, self.shadows, self.chosen = ledger, shadows, Chosen(ledger, shadows)
+        self.ledger, self.shadows = ledger, shadows
         self.suppressing = 0
         self.chose_kernels = not torch.backends.cuda.flash_sdp_enabled()  # the program says which attention may take
         self.aside = False  # what runs is no operation of the program's
         self._busy = 0
+        self.chosen = Chosen(self)
 
     @property
     def is_busy(self) -> bool:
