@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -26,7 +26,7 @@ from .domain import VARIES, join_all, uniform
 from .failures import REFUSED, caught
 from .frames import Note
 from .registry import names
-from .shadows import geometry_of
+from .shadows import PLAIN_TYPES, geometry_of
 from .transfer import frames
 from .transfer.frames import Frame
 from .twins import META, flat
@@ -48,6 +48,10 @@ ATTRIBUTES = {
                  "is_sparse", "is_quantized", "is_nested")
 }  # fmt: skip
 PLAIN = (torch.dtype, torch.device, torch.layout)
+SIMPLE = {
+    bool, int, float, complex, str, type(None), type(...), torch.memory_format, torch.Generator, *PLAIN, *PLAIN_TYPES,
+}  # fmt: skip
+IN_C = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 # functions of PyTorch, written in Python, that call what they compute with and ask for no number of rows
 IN_PYTHON = {
     "softmax", "log_softmax", "relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "glu", "hardswish",
@@ -156,27 +160,34 @@ class Chosen:
     def seen(self, func: Any, args: Any, kwargs: Any, call: Callable[..., Any]) -> Any:
         """Call a function of PyTorch, and look at what it tells of chosen rows."""
         before = self.current, self._fits
-        self.current, self._fits = _named(func), False
+        name = self.current = _named(func) if _are_plain((args, kwargs)) else ""
+        self._fits = False
         try:
             if self.is_on:
                 with self.exits.stepping_aside():
-                    self._fits = self.among((args, kwargs)) is not None and self._keeps_sizes(args, kwargs)
+                    self._look(name, args, kwargs)
             result = call(func, args, kwargs)
         finally:
-            name = self.current
             self.current, self._fits = before
         if self.is_on:
             with self.exits.stepping_aside():
                 self._told(func, name, args, kwargs, result)
         return result
 
+    def _look(self, name: str, args: Any, kwargs: Any) -> None:
+        """A function is about to be called."""
+        if self.among((args, kwargs)) is not None:
+            if not name:
+                self.end()
+            self._fits = self._keeps_sizes(args, kwargs)
+
     def _told(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
-        """A function has told this of what it was given."""
-        if self.among((args, kwargs)) is None:
-            return
-        if self._tells(func, name, result):
+        """A function has told this of what it was given; what wraps a tensor, and has no memory, may be chosen rows."""
+        given = [v for v in flat((args, kwargs)) if isinstance(v, torch.Tensor)]
+        chosen = self.among(given) is not None
+        if (chosen or any(self.shadows.memory_of(t) is None for t in given)) and self._tells(func, name, result):
             self.end()
-        if not name.endswith("_") and any(result is v for v in flat((args, kwargs))):
+        if chosen and not name.endswith("_") and any(result is t for t in given):
             self._loosen(result)
 
     def _tells(self, func: Any, name: str, result: Any) -> bool:
@@ -300,4 +311,19 @@ def _named(func: Any) -> str:
         return name if own and name in IN_PYTHON else ""
     if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         return name if str(func).startswith("aten.") else ""
-    return "" if isinstance(func, torch._ops.OperatorBase) else name
+    return name if isinstance(func, IN_C) else ""
+
+
+def _are_plain(values: Any) -> bool:
+    """Whether arguments run no code of the program's when they are taken for numbers, indices or lists."""
+    for value in values.values() if type(values) is dict else values:
+        kind = type(value)
+        if kind in (list, tuple, dict, torch.Size):
+            if not _are_plain(value):
+                return False
+        elif kind is slice:
+            if not _are_plain((value.start, value.stop, value.step)):
+                return False
+        elif kind not in SIMPLE:
+            return False
+    return True

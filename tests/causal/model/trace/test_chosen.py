@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
-import random
 
 from needs import need
 
@@ -130,6 +130,27 @@ def by_count(rows):
     return rows * rows.size(0)
 
 
+class _Count:
+    """An index that looks at its surroundings."""
+
+    def __init__(self, rows):
+        self.rows, self.count = rows, 0
+
+    def __index__(self):
+        self.count = self.rows.shape[0]
+        return 0
+
+
+class _Own(torch.Tensor):
+    pass
+
+
+def _held(rows):
+    other = torch.zeros(1)
+    other.data = rows
+    return other
+
+
 LEAKS = {
     "capacity": lambda rows, token, h: torch.cat((0 * rows[:-2], rows[-2:])),
     "mean": lambda rows, token, h: rows - rows.mean(0),
@@ -157,6 +178,17 @@ LEAKS = {
     "script": lambda rows, token, h: by_count(rows),
     "scattered": lambda rows, token, h: rows * torch.zeros(TOKENS, 1).index_fill(0, token, 1.0).sum(),
     "counted": lambda rows, token, h: rows * torch.bincount(token, minlength=TOKENS).sum(),
+    "under a gradient": lambda rows, token, h: rows + torch.func.grad(lambda r: (r * r.shape[0]).sum())(rows),
+    "in a gradient": lambda rows, token, h: rows + torch.func.jvp(lambda r: h[:1] * r.shape[0], (rows,), (rows,))[0],
+    "in a vmap": lambda rows, token, h: torch.vmap(lambda c: c * c.shape[0], 1, 1)(rows),
+    "in an index": lambda rows, token, h: rows + h[at := _Count(rows)] * 0 + at.count,
+    "copied": lambda rows, token, h: rows * copy.deepcopy(rows).shape[0],
+    "wrapped": lambda rows, token, h: rows * rows.as_subclass(_Own).shape[0],
+    "a parameter": lambda rows, token, h: rows * torch.nn.Parameter(rows).shape[0],
+    "its data": lambda rows, token, h: rows * _held(rows).shape[0],
+    "detached": lambda rows, token, h: rows * rows.data.shape[0],
+    "einsum": lambda rows, token, h: torch.einsum("sd,td->sd", rows, rows),
+    "nested": lambda rows, token, h: rows * torch.nested.nested_tensor([rows, rows]).size(1) if len(rows) else rows,
     "unique": lambda rows, token, h: rows * torch.unique(token).shape[0],
     "normalised": lambda rows, token, h: F.normalize(rows, dim=0),
     "transposed": lambda rows, token, h: rows.T.mean(-1) + rows,
