@@ -83,8 +83,8 @@ class Chosen:
         """How many rows there are may come to matter."""
         self.ledger.need(*self._begun)
 
-    def returned(self, values: Sequence[torch.Tensor]) -> None:
-        """What the program returns has the shape that it returned."""
+    def leaves(self, values: Sequence[torch.Tensor]) -> None:
+        """The program returns these, or shows them to Python: in the shape that they have."""
         if self.is_on and self.among(values) is not None:
             self.end()
 
@@ -160,12 +160,12 @@ class Chosen:
     def seen(self, func: Any, args: Any, kwargs: Any, call: Callable[..., Any]) -> Any:
         """Call a function of PyTorch, and look at what it tells of chosen rows."""
         before = self.current, self._fits
-        name = self.current = _named(func) if _are_plain((args, kwargs)) else ""
+        name = self.current = _named(func)
         self._fits = False
         try:
             if self.is_on:
                 with self.exits.stepping_aside():
-                    self._look(name, args, kwargs)
+                    self._look(func, name, args, kwargs)
             result = call(func, args, kwargs)
         finally:
             self.current, self._fits = before
@@ -174,8 +174,10 @@ class Chosen:
                 self._told(func, name, args, kwargs, result)
         return result
 
-    def _look(self, name: str, args: Any, kwargs: Any) -> None:
-        """A function is about to be called."""
+    def _look(self, func: Any, name: str, args: Any, kwargs: Any) -> None:
+        """A function is about to be called, while which nobody sees what the program asks of a tensor."""
+        if not (name or _is_own(func)) or not _are_plain((args, kwargs)):
+            self.end()
         if self.among((args, kwargs)) is not None:
             if not name:
                 self.end()
@@ -307,11 +309,16 @@ def _named(func: Any) -> str:
     """The name of a function of PyTorch's own that calls back nothing of the program; "" for others."""
     name = str(getattr(func, "__name__", "")).partition(".")[0]
     if isinstance(func, FunctionType):
-        own = func.__module__ in ("torch.nn.functional", "torch.functional", "torch._tensor")
-        return name if own and name in IN_PYTHON else ""
+        return name if _is_own(func) and name in IN_PYTHON else ""
     if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         return name if str(func).startswith("aten.") else ""
     return name if isinstance(func, IN_C) else ""
+
+
+def _is_own(func: Any) -> bool:
+    """Whether it is one of PyTorch's functions, which is written in Python and runs nothing but what it is given."""
+    own = ("torch.nn.functional", "torch.functional", "torch._tensor")
+    return isinstance(func, FunctionType) and func.__module__ in own and func.__name__ != "backward"
 
 
 def _are_plain(values: Any) -> bool:
@@ -324,6 +331,6 @@ def _are_plain(values: Any) -> bool:
         elif kind is slice:
             if not _are_plain((value.start, value.stop, value.step)):
                 return False
-        elif kind not in SIMPLE:
+        elif kind not in SIMPLE and kind.__module__ != "numpy":
             return False
     return True

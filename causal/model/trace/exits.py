@@ -66,6 +66,7 @@ class Exits:
         if self.shadows.has_values or self._busy:
             return tensor
         with self.stepping_aside():
+            self.chosen.leaves([tensor])
             found = self.shadows.value(tensor)
             if found is not None:
                 memory = self.shadows.memory_of(found, literal=True)  # where nobody has seen it yet

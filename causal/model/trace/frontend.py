@@ -139,7 +139,7 @@ def run(
                 raise ValueNeeded(ledger.needed)
         found = [(path, t) for path, t in leaves(value) if isinstance(t, torch.Tensor)]
         with exits.busy():
-            exits.chosen.returned([t for _, t in found])
+            exits.chosen.leaves([t for _, t in found])
             outputs = tuple(Output(path, t, shadows.of(t)) for path, t in found)
         numbers = () if numbering is None else tuple((path, numbering.of(shadows, t)) for path, t in found)
     if not values:

@@ -204,8 +204,8 @@ EARLIER = {  # what follows from how many were chosen before
 
 @pytest.mark.parametrize(("name", "by_mask"), zip(LEAKS, itertools.cycle([True, False])))
 def test_a_row_that_feels_the_others_is_refuted(name, by_mask):
-    verdict = checked(twin(LEAKS[name], by_mask))
-    assert verdict.status.name == "REFUTED", (name, verdict)
+    assert checked(twin(LEAKS[name], by_mask), replay="never").status.name == "UNDECIDED", name
+    assert checked(twin(LEAKS[name], by_mask)).status.name == "REFUTED", name
 
 
 @pytest.mark.parametrize("name", EARLIER)
@@ -275,5 +275,6 @@ def _shared(h, row):
 @pytest.mark.parametrize("name", ALONE)
 def test_one_row_is_not_taken_for_many(name):
     torch.manual_seed(1)
-    verdict = ap.check_model(alone(ALONE[name]), torch.randn(1, WIDTH, WIDTH), sequence_axis=1)
-    assert verdict.status.name == "REFUTED", (name, verdict)
+    model, x = alone(ALONE[name]), torch.randn(1, WIDTH, WIDTH)
+    assert ap.check_model(model, x, sequence_axis=1, replay="never").status.name == "UNDECIDED", name
+    assert ap.check_model(model, x, sequence_axis=1).status.name == "REFUTED", name
