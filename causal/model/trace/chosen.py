@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -34,8 +35,10 @@ from .twins import META, flat
 if TYPE_CHECKING:
     from .calls import TorchCall, TorchOperand
     from .domain import Shadow
-    from .exits import Exits
+    from .frames import Frames
+    from .ledger import Ledger
     from .schema import Info
+    from .shadows import Shadows
     from .transfer.frames import Rows
 
 MOST = 1 << 24  # places of a mask that are looked at one by one
@@ -69,10 +72,11 @@ MASKED = names("index index_put index_put_ _unsafe_index_put masked_select")
 class Chosen:
     """The choices of one run. `current`: the function of PyTorch that Python called, where that was seen."""
 
-    def __init__(self, exits: Exits) -> None:
-        self.exits, self.ledger, self.shadows = exits, exits.ledger, exits.shadows
+    def __init__(
+        self, ledger: Ledger, shadows: Shadows, stepping_aside: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        self.ledger, self.shadows, self.stepping_aside = ledger, shadows, stepping_aside
         self.is_on = False  # something was chosen
-        self.came_home = False  # the rule at hand found what becomes of a tensor where rows were put
         self.current = ""
         self._fits = False  # the sizes of a view that is about to be made follow from what is viewed
         self._begun = ("", "")  # what the first of them was, and where
@@ -99,17 +103,17 @@ class Chosen:
                 found = memory.chosen
         return found
 
-    def followed(self, info: Info, args: Any, kwargs: Any, run: Callable[..., Any]) -> Any:
+    def followed(self, info: Info, args: Any, kwargs: Any, notes: Frames, run: Callable[..., Any]) -> Any:
         """Run an operation, of which it must be seen, where it is given chosen rows, that it goes row by row."""
         frame = self.among((args, kwargs)) if self.is_on else None
         if frame is None:
             return run(info, args, kwargs)
         if not self._may_run(info, args, kwargs):
             self.end()
-        self.came_home = False
+        notes.came_home = False
         value = run(info, args, kwargs)
         results = list(flat(value))
-        if not results or not all(self._keeps(info, frame, result) for result in results):
+        if not results or not all(self._keeps(info, frame, notes.came_home, result) for result in results):
             self.end()
         if info.name in COPIES:
             self._loosen((args, value))
@@ -135,14 +139,14 @@ class Chosen:
             return bool(sizes[rows.axis + len(sizes) - axes] == -1)
         return self._fits or _leaves_open(rows.axis, tuple(args[0].shape), sizes)
 
-    def _keeps(self, info: Info, frame: Frame, result: Any) -> bool:
+    def _keeps(self, info: Info, frame: Frame, came_home: bool, result: Any) -> bool:
         """Whether a result has its rows in the frame, or is a tensor of another kind where these were put."""
         memory = self.shadows.memory_of(result) if isinstance(result, torch.Tensor) else None
         if memory is None:
             return False
         rows = self._rows(result)
         if rows is None or rows.frame is not frame:
-            return self.came_home and memory.chosen is None
+            return came_home and memory.chosen is None
         if memory.chosen is None and info.written:
             return False  # others may know it as something else
         memory.chosen = memory.chosen or frame
@@ -164,13 +168,13 @@ class Chosen:
         self._fits = False
         try:
             if self.is_on:
-                with self.exits.stepping_aside():
+                with self.stepping_aside():
                     self._look(func, name, args, kwargs)
             result = call(func, args, kwargs)
         finally:
             self.current, self._fits = before
         if self.is_on:
-            with self.exits.stepping_aside():
+            with self.stepping_aside():
                 self._told(func, name, args, kwargs, result)
         return result
 

@@ -21,7 +21,6 @@ from .transfer import frames
 
 if TYPE_CHECKING:
     from .calls import TorchCall, TorchOperand
-    from .chosen import Chosen
     from .domain import Array
     from .ledger import Ledger
     from .transfer.frames import Frame, Rows
@@ -93,8 +92,9 @@ def step(text: str) -> Callable[[Made], Made]:
 class Frames:
     """The notes of one run."""
 
-    def __init__(self, ledger: Ledger, chosen: Chosen) -> None:
-        self.ledger, self.chosen = ledger, chosen
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.came_home = False  # the call at hand put rows where they came from
 
     def of(self, operand: TorchOperand) -> Note:
         """What is known of an operand."""
@@ -132,8 +132,9 @@ class Frames:
             return shadows
         result = found(About(self, call, outputs))
         if isinstance(result, Shadow):
-            self.chosen.came_home = True
-            self.ledger.assume(CHOSEN if self.chosen.is_on and self.chosen.among((call.args, call.kwargs)) else ALIKE)
+            self.came_home = True
+            memories = [o.memory for o in call.operands() if o.memory is not None]
+            self.ledger.assume(ALIKE if all(m.chosen is None for m in memories) else CHOSEN)
             return [result, *shadows[1:]]
         notes = [result] * len(outputs) if isinstance(result, Note) else result
         call.notes = [_fitting(note, tensor) for note, tensor in zip(notes, outputs, strict=True)]

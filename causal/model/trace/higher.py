@@ -6,10 +6,16 @@ PyTorch's own dense implementations refuse to run under a dispatch mode, or hide
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from .mode import Mode
+from .schema import Info
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
 
 
 def conditional(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any]) -> Any:
@@ -61,3 +67,18 @@ APART: dict[str, Callable[..., Any]] = {
     "map_impl": mapped,
     "flex_attention": flex_attention,
 }
+
+
+class Writes(Mode):
+    """Inside a higher-order operator: a write may change what the program looks at afterwards."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self.ledger = ledger
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        """Report, then run."""
+        schema = getattr(func, "_schema", None)
+        if schema is not None and (schema.is_mutable or Info(func, ()).undeclared):
+            self.ledger.unseen(f"{schema.name.replace('::', '.')} inside a higher-order operator")
+        return func(*args, **(kwargs or {}))

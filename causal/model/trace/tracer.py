@@ -17,7 +17,7 @@ from .composed import OF_OTHERS
 from .domain import FIXED, VARIES, Shadow, join_all, uniform
 from .failures import REFUSED, caught, may_fail
 from .frames import Frames
-from .higher import APART
+from .higher import APART, Writes
 from .layouts import VIEWS, Layouts
 from .memory import overlap
 from .mode import Mode
@@ -61,7 +61,7 @@ class Tracer(Mode):
         self._infos: dict[Any, Info] = {}
         self.sharing = Sharing()
         self.forms = Cancelling(ledger) if real else None
-        self.chosen, self.frames = exits.chosen, Frames(ledger, exits.chosen)
+        self.chosen, self.frames = exits.chosen, Frames(ledger)
         self.picks, self.layouts = Picks(ledger), Layouts(ledger, shadows)
         self.numbering: Numbering | None = None
 
@@ -116,7 +116,7 @@ class Tracer(Mode):
         return self.chosen.instead(call, lambda shadows: self._node(call, shadows))
 
     def _operate(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self.chosen.followed(info, args, kwargs, self._followed)
+        return self.chosen.followed(info, args, kwargs, self.frames, self._followed)
 
     def _followed(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.ledger.counts[info.name] += 1
@@ -401,18 +401,3 @@ class Tracer(Mode):
             return -1
         before = {o.memory.node for o in call.operands() if o.memory is not None}
         return self.flow.add(self.ledger.operation(call.name), before, shadows, call.info.facts.carries)
-
-
-class Writes(Mode):
-    """Inside a higher-order operator: a write may change what the program looks at afterwards."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        super().__init__()
-        self.ledger = ledger
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
-        """Report, then run."""
-        schema = getattr(func, "_schema", None)
-        if schema is not None and (schema.is_mutable or Info(func, ()).undeclared):
-            self.ledger.unseen(f"{schema.name.replace('::', '.')} inside a higher-order operator")
-        return func(*args, **(kwargs or {}))
