@@ -243,8 +243,8 @@ class Chosen:
         self.is_on = True
         note = memory.notes.get(geometry, Note())
         if note.chosen is None:
-            wide = (np.broadcast_to(np.asarray(a), mask.shape).reshape(-1) for a in (mask.shadow.lo, mask.shadow.hi))
-            frame = Frame(math.prod(mask.shape), object(), *wide, is_choice=True)
+            lo, hi = (np.broadcast_to(np.asarray(a), mask.shape).reshape(-1) for a in (mask.shadow.lo, mask.shadow.hi))
+            frame = Frame(math.prod(mask.shape), object(), lo, hi, is_choice=True)
             note = memory.notes[geometry] = replace(note, chosen=frame)
         found: Frame = note.chosen
         return found

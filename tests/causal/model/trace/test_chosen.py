@@ -1,4 +1,4 @@
-"""Rows that data choose (`nonzero`, `where`, a mask as an index): put back where they came from, and twins that leak."""
+"""Rows that data choose (`nonzero`, `where`, a mask as an index): put back, and twins that leak."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ LEAKS = {
     "strides": lambda rows, token, h: rows * rows.T.contiguous().stride(0),
     "a list": lambda rows, token, h: rows * len(token.tolist()),
     "zeros in a list": lambda rows, token, h: rows * len((token * 0).tolist()),
-    "one by one": lambda rows, token, h: torch.stack([*reversed([row for row in rows])]) if len(rows) else rows,
+    "one by one": lambda rows, token, h: torch.stack(list(rows)[::-1]) if len(rows) else rows,
     "the last": lambda rows, token, h: rows + rows[-1:].sum(),
     "the next": lambda rows, token, h: rows.roll(-1, 0),
     "backwards": lambda rows, token, h: rows.flip(0),
@@ -212,6 +212,42 @@ def test_a_row_that_feels_the_others_is_refuted(name, by_mask):
 def test_a_row_that_feels_its_place_is_never_proved(name):
     verdict = checked(twin(EARLIER[name]))
     assert verdict.status.name == "UNDECIDED", (name, verdict)
+
+
+# What depends on no number, but on how many there are.
+ONES = {
+    "sum": lambda ones, token: ones.sum(),
+    "mean": lambda ones, token: 1 / (1 / ones).cumsum(0).mean(),
+    "products": lambda ones, token: (ones[:, None] * ones[None]).sum(1)[:, None],
+    "outer": lambda ones, token: torch.outer(ones, ones).sum(0)[:, None],
+    "matrices": lambda ones, token: ones[:, None] @ (ones[None] @ ones[:, None]),
+    "batch": lambda ones, token: torch.bmm(ones[:, None, None], ones[:, None, None]).sum(0),
+    "largest": lambda ones, token: (ones * torch.arange(2.0)[:, None]).cumsum(1).amax(1)[1],
+    "softmax": lambda ones, token: ones.softmax(0)[:, None],
+    "norm": lambda ones, token: ones.norm(),
+    "length of a column": lambda ones, token: ones[None].expand(3, -1).reshape(-1).norm(),
+    "added at one place": lambda ones, token: torch.zeros(2).index_add(0, token * 0, ones)[0],
+    "put at one place": lambda ones, token: torch.zeros(2).index_put((token * 0,), ones, accumulate=True)[0],
+    "scattered at one place": lambda ones, token: torch.zeros(2).scatter_add(0, token * 0, ones)[0],
+    "at places of their own": lambda ones, token: torch.zeros(TOKENS).index_add(0, token, ones).sum(),
+    "written": lambda ones, token: torch.zeros(TOKENS).index_copy(0, token, ones).sum(),
+    "filled": lambda ones, token: torch.zeros(TOKENS).index_put((token,), torch.ones(())).sum(),
+    "joined": lambda ones, token: torch.cat((ones, ones)).sum(),
+    "counted": lambda ones, token: torch.count_nonzero(ones),
+    "split": lambda ones, token: torch.tensor(float(len(ones.split(1)))),
+    "unbound": lambda ones, token: sum(ones.unbind()),
+    "padded": lambda ones, token: F.pad(ones, (0, TOKENS)).sum(),
+    "diagonal": lambda ones, token: ones.diag().sum(),
+    "drawn": lambda ones, token: ones[(token * 0 - 1).long()].cumsum(0)[-1:],
+    "tril": lambda ones, token: (ones[:, None] * ones).tril().sum(0)[:, None],
+}
+
+
+@pytest.mark.parametrize("name", ONES)
+def test_how_many_are_chosen_is_seen_in_no_number(name):
+    step = twin(lambda rows, token, h: rows * ONES[name](token * 0.0 + 1.0, token))
+    assert checked(step, replay="never").status.name == "UNDECIDED", name
+    assert checked(step).status.name == "REFUTED", name
 
 
 # -- one row, of as many tokens as there are columns -----------------------------------------------------------------
