@@ -314,3 +314,38 @@ def test_one_row_is_not_taken_for_many(name):
     model, x = alone(ALONE[name]), torch.randn(1, WIDTH, WIDTH)
     assert ap.check_model(model, x, sequence_axis=1, replay="never").status.name == "UNDECIDED", name
     assert ap.check_model(model, x, sequence_axis=1).status.name == "REFUTED", name
+
+
+# -- another program where one row is alone -----------------------------------------------------------------------
+
+
+def few(change):
+    """Often one token, often none or two, through `change`."""
+
+    def run(x):
+        h = x[0]
+        (token,) = torch.where(h[:, 0] > 0.8)
+        return torch.zeros_like(h).index_add(0, token, change(h[token]))[None]
+
+    return run
+
+
+def doubled(rows):
+    columns = rows.T.contiguous()  # as they are, where there is one row
+    columns.mul_(2)
+    return rows
+
+
+OTHERWISE = {
+    "an axis less": lambda rows: rows + (rows.squeeze().unsqueeze(1) * torch.ones(WIDTH)).sum(-1),
+    "no axis": lambda rows: rows + (rows.squeeze(0).unsqueeze(1) * torch.ones(WIDTH)).sum(-1),
+    "memory": doubled,
+}
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_one_row_alone_is_not_computed_otherwise(name):
+    torch.manual_seed(0)
+    model, x = few(OTHERWISE[name]), torch.randn(1, TOKENS, WIDTH)
+    assert ap.check_model(model, x, sequence_axis=1, replay="never").status.name == "UNDECIDED", name
+    assert ap.check_model(model, x, sequence_axis=1).status.name == "REFUTED", name
