@@ -202,7 +202,7 @@ EARLIER = {  # what follows from how many were chosen before
 }
 
 
-@pytest.mark.parametrize(("name", "by_mask"), zip(LEAKS, itertools.cycle([True, False])))
+@pytest.mark.parametrize(("name", "by_mask"), zip(LEAKS, itertools.cycle([True, False])), ids=LEAKS)
 def test_a_row_that_feels_the_others_is_refuted(name, by_mask):
     assert checked(twin(LEAKS[name], by_mask), replay="never").status.name == "UNDECIDED", name
     assert checked(twin(LEAKS[name], by_mask)).status.name == "REFUTED", name
