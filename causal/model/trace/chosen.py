@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -269,13 +270,13 @@ class Chosen:
         memory.notes[geometry_of(value)] = Note(rows=frames.constant(frame, one), columns=several)
         return value
 
-    def instead(self, call: TorchCall, node: Callable[[Sequence[Shadow]], int]) -> tuple[Any, tuple[Any, ...]] | None:
+    def instead(self, call: TorchCall, node: Callable[[Sequence[Shadow]], int]) -> Callable[[], Any] | None:
         """An operation that names its places by a mask, as PyTorch brings it about by those places."""
         if call.name == "aten.masked_select":
             x, mask = call["self"], call["mask"]
             if x.shape != mask.shape or not self._can_begin(mask):
                 return None
-            return torch.ops.aten.index.Tensor, (x.value, self._columns(call, mask, node))
+            return partial(torch.ops.aten.index.Tensor, x.value, self._columns(call, mask, node))
         given = call["indices"]
         masks = [i for i in given if i is not None and i.value.dtype == torch.bool and not i.shadow.is_fixed]
         reads = call.name == "aten.index"
@@ -284,7 +285,7 @@ class Chosen:
         indices: list[Any] = []
         for i in given:
             indices += [None] if i is None else self._columns(call, i, node) if i in masks else [i.value]
-        return call.info.function, (call.args[0], indices, *call.args[2:])
+        return partial(call.info.function, call.args[0], indices, *call.args[2:])
 
     def _columns(
         self, call: TorchCall, mask: TorchOperand, node: Callable[[Sequence[Shadow]], int]

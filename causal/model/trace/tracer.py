@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
@@ -83,35 +84,31 @@ class Tracer(Mode):
         if not hasattr(func, "_schema"):
             return self._foreign_operator(func, args, kwargs)
         info = self._info(func)
-        if info.rule is None and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), COMPOSITE):
-            with self.exits.idle(), self:  # called from where autograd, which takes it apart, was passed
-                return func.decompose(*args, **kwargs)
-        if info.name in OF_OTHERS and not info.written:
+        if (instead := self._instead(func, info, args, kwargs)) is not None:
             with self.exits.idle(), self:
-                return OF_OTHERS[info.name](*args, **kwargs)
-        if (dense := on_dense(self.shadows, info.name, args, kwargs)) is not None:
-            with self.exits.idle(), self:
-                return dense()
+                return instead()
         apart = computed_apart(self.shadows, info, args, kwargs, self.rules)
         if apart is not None:
             with self.exits.idle(), self:
                 value = apart(*args, **{k: v for k, v in kwargs.items() if k != "out"})
                 if fits(value, kwargs["out"]):
                     return kwargs["out"].copy_(value)
-        places = self._places(info, args, kwargs)
-        if places is not None:
-            with self.exits.idle(), self:
-                return places[0](*places[1])
         if info.name == "aten.lift_fresh":  # numbers from Python: what came out of data on the way there was recorded
             self.shadows.memory_of(args[0], literal=True)
         if self.numbering is None:
             return self._operate(info, args, kwargs)
         return self.numbering.numbered(self.shadows, info, args, kwargs, lambda: self._operate(info, args, kwargs))
 
-    def _places(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A function, and its arguments, that does the same with places in the stead of a mask; None for none."""
+    def _instead(
+        self, func: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[], Any] | None:
+        """What does the same by operations that have rules; None where it is followed as it is."""
+        if info.rule is None and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), COMPOSITE):
+            return partial(func.decompose, *args, **kwargs)  # called from where autograd was passed
+        if info.name in OF_OTHERS and not info.written:
+            return partial(OF_OTHERS[info.name], *args, **kwargs)
         if self.shadows.has_values or info.name not in MASKED:
-            return None
+            return on_dense(self.shadows, info.name, args, kwargs)
         call = self._call(info, args, kwargs)
         return self.chosen.instead(call, lambda shadows: self._node(call, shadows))
 
