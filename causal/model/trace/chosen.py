@@ -23,10 +23,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from .domain import VARIES, join_all, uniform
 from .failures import REFUSED, caught
 from .frames import Note
+from .mode import Mode
 from .registry import names
 from .shadows import PLAIN_TYPES, geometry_of
 from .transfer import frames
@@ -66,6 +68,9 @@ OWN_SIZES = {"linear", "matmul", "__matmul__", "flatten"}  # whose views have th
 SIZED = names("view _unsafe_view _reshape_copy view_copy reshape expand expand_copy")
 SQUEEZED = names("squeeze squeeze_copy")
 EXPANDED = names("expand expand_copy")
+BESIDE = names(
+    "t transpose permute select slice unsqueeze squeeze alias detach _to_copy lift_fresh"
+)  # keep sizes, or name one
 COPIES = names("clone _to_copy view_copy _unsafe_view _reshape_copy view")  # by `reshape` and the like, as rows lie
 MASKED = names("index index_put index_put_ _unsafe_index_put masked_select")
 
@@ -79,6 +84,7 @@ class Chosen:
         self.ledger, self.shadows, self.stepping_aside = ledger, shadows, stepping_aside
         self.is_on = False  # something was chosen
         self.current = ""
+        self._given = False  # it was given chosen rows
         self._fits = False  # the sizes of a view that is about to be made follow from what is viewed
         self._begun = ("", "")  # what the first of them was, and where
 
@@ -108,9 +114,11 @@ class Chosen:
         """Run an operation, of which it must be seen, where it is given chosen rows, that it goes row by row."""
         frame = self.among((args, kwargs)) if self.is_on else None
         if frame is None:
+            if self._given and info.name not in BESIDE:
+                self.end()  # it may be given a size that the function took from chosen rows
             return run(info, args, kwargs)
-        if not self._may_run(info, args, kwargs):
-            self.end()
+        if torch.is_grad_enabled() or not self._may_run(info, args, kwargs):
+            self.end()  # the nodes of a graph know the sizes of what they were given
         notes.came_home = False
         value = run(info, args, kwargs)
         results = list(flat(value))
@@ -164,16 +172,18 @@ class Chosen:
 
     def seen(self, func: Any, args: Any, kwargs: Any, call: Callable[..., Any]) -> Any:
         """Call a function of PyTorch, and look at what it tells of chosen rows."""
-        before = self.current, self._fits
-        name = self.current = _named(func)
-        self._fits = False
+        before = self.current, self._given, self._fits
+        name = _named(func)
+        if (self.is_on or name in STARTS) and not _is_unseen():
+            name = ""
+        self.current, self._given, self._fits = name, False, False
         try:
             if self.is_on:
                 with self.stepping_aside():
                     self._look(func, name, args, kwargs)
             result = call(func, args, kwargs)
         finally:
-            self.current, self._fits = before
+            self.current, self._given, self._fits = before
         if self.is_on:
             with self.stepping_aside():
                 self._told(func, name, args, kwargs, result)
@@ -183,7 +193,8 @@ class Chosen:
         """A function is about to be called, while which nobody sees what the program asks of a tensor."""
         if not (name or _is_own(func)) or not _are_plain((args, kwargs)):
             self.end()
-        if self.among((args, kwargs)) is not None:
+        self._given = self.among((args, kwargs)) is not None
+        if self._given:
             if not name:
                 self.end()
             self._fits = self._keeps_sizes(args, kwargs)
@@ -308,6 +319,11 @@ def _leaves_open(axis: int, shape: tuple[int, ...], sizes: Sequence[int]) -> boo
     whole = tuple(math.prod(shape) // known if size == -1 else size for size in sizes)
     at = frames.axis_after_reshape(axis, shape, whole)
     return at is not None and sizes[at] == -1
+
+
+def _is_unseen() -> bool:
+    """Whether no dispatch mode but ours is on, which would see the sizes of all that an operation is given."""
+    return all(isinstance(mode, Mode) for mode in _get_current_dispatch_mode_stack())
 
 
 def _named(func: Any) -> str:

@@ -12,6 +12,7 @@ torch = need("torch")
 import attnproof as ap
 import pytest
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 TOKENS, WIDTH, EXPERTS, EACH = 6, 4, 3, 2
 
@@ -151,7 +152,30 @@ def _held(rows):
     return other
 
 
+def _in_a_graph(rows):
+    """How many rows there are, from the graph of what follows from them."""
+    with torch.enable_grad():
+        summed = (rows * torch.ones(1, requires_grad=True)).sum(1)
+        return summed.grad_fn._saved_self_sym_sizes[0]
+
+
+class _Sizes(TorchDispatchMode):
+    """A mode of the program's, which is told what every operation is given."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.size = args[0].shape[0]
+        return func(*args, **(kwargs or {}))
+
+
+def _in_a_mode(rows):
+    with _Sizes() as mode:
+        rows.neg()
+    return mode.size
+
+
 LEAKS = {
+    "a mode": lambda rows, token, h: rows * _in_a_mode(rows),
+    "a graph": lambda rows, token, h: rows * _in_a_graph(rows),
     "capacity": lambda rows, token, h: torch.cat((0 * rows[:-2], rows[-2:])),
     "mean": lambda rows, token, h: rows - rows.mean(0),
     "largest": lambda rows, token, h: rows / rows.abs().max(),
@@ -217,6 +241,7 @@ def test_a_row_that_feels_its_place_is_never_proved(name):
 # What depends on no number, but on how many there are.
 ONES = {
     "sum": lambda ones, token: ones.sum(),
+    "another in its shape": lambda ones, token: torch.ones(1).expand_as(ones).sum(),
     "mean": lambda ones, token: 1 / (1 / ones).cumsum(0).mean(),
     "products": lambda ones, token: (ones[:, None] * ones[None]).sum(1)[:, None],
     "outer": lambda ones, token: torch.outer(ones, ones).sum(0)[:, None],
