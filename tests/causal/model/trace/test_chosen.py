@@ -174,10 +174,10 @@ def _in_a_mode(rows):
 
 
 LEAKS = {
-    "a mode": lambda rows, token, h: rows * _in_a_mode(rows),
-    "a graph": lambda rows, token, h: rows * _in_a_graph(rows),
     "capacity": lambda rows, token, h: torch.cat((0 * rows[:-2], rows[-2:])),
+    "a graph": lambda rows, token, h: rows * _in_a_graph(rows),
     "mean": lambda rows, token, h: rows - rows.mean(0),
+    "a mode": lambda rows, token, h: rows * _in_a_mode(rows),
     "largest": lambda rows, token, h: rows / rows.abs().max(),
     "softmax": lambda rows, token, h: rows.softmax(0),
     "variance": lambda rows, token, h: rows / (rows.var(0, unbiased=False) + 1),
