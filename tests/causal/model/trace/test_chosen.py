@@ -119,9 +119,9 @@ def twin(change, by_mask=False):
     """Experts in which `change` looks at the rows that were chosen."""
 
     def step(out, h, mask, score, matrix):
-        token = mask.sum(0).nonzero().squeeze(1)
-        index = mask.sum(0) > 0 if by_mask else token
-        return out.index_add_(0, token, change(h[index], token, h))
+        hit = mask.sum(0) > 0
+        token = hit.nonzero().squeeze(1)
+        return out.index_add_(0, token, change(h[hit if by_mask else token], token, h))
 
     return step
 
@@ -224,6 +224,11 @@ EARLIER = {  # what follows from how many were chosen before
     "running": lambda rows, token, h: rows * torch.ones_like(token).cumsum(0)[:, None],
     "beside a table": lambda rows, token, h: rows + h[: rows.shape[0]],
 }
+
+
+@pytest.mark.parametrize("by_mask", [True, False])
+def test_a_twin_that_looks_at_nothing_is_proved(by_mask):
+    assert checked(twin(lambda rows, token, h: rows.tanh(), by_mask)).status.name == "PROVED"
 
 
 @pytest.mark.parametrize(("name", "by_mask"), zip(LEAKS, itertools.cycle([True, False])), ids=LEAKS)
