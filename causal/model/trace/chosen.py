@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
+from torch.overrides import _get_current_function_mode_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from .domain import VARIES, join_all, uniform
@@ -53,6 +54,7 @@ ATTRIBUTES = {
     for name in ("ndim", "requires_grad", "is_leaf", "itemsize", "grad", "grad_fn", "is_cpu", "is_cuda", "is_meta",
                  "is_sparse", "is_quantized", "is_nested")
 }  # fmt: skip
+OURS = {"torch", __name__.partition(".")[0]}
 PLAIN = (torch.dtype, torch.device, torch.layout)
 SIMPLE = {
     bool, int, float, complex, str, type(None), type(...), torch.memory_format, torch.Generator, *PLAIN, *PLAIN_TYPES,
@@ -322,8 +324,9 @@ def _leaves_open(axis: int, shape: tuple[int, ...], sizes: Sequence[int]) -> boo
 
 
 def _is_unseen() -> bool:
-    """Whether no dispatch mode but ours is on, which would see the sizes of all that an operation is given."""
-    return all(isinstance(mode, Mode) for mode in _get_current_dispatch_mode_stack())
+    """Whether no mode of the program's is on, which would see the sizes of all that an operation is given."""
+    below = [type(mode).__module__.partition(".")[0] for mode in _get_current_function_mode_stack()]
+    return all(isinstance(mode, Mode) for mode in _get_current_dispatch_mode_stack()) and {*below} <= OURS
 
 
 def _named(func: Any) -> str:

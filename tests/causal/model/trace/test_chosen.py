@@ -12,6 +12,7 @@ torch = need("torch")
 import attnproof as ap
 import pytest
 from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 TOKENS, WIDTH, EXPERTS, EACH = 6, 4, 3, 2
@@ -167,6 +168,17 @@ class _Sizes(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+class _Shapes(TorchFunctionMode):
+    """The like for functions, which was on before the check."""
+
+    size = 1
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func is torch.Tensor.neg:
+            self.size = args[0].shape[0]
+        return func(*args, **(kwargs or {}))
+
+
 def _in_a_mode(rows):
     with _Sizes() as mode:
         rows.neg()
@@ -219,6 +231,18 @@ LEAKS = {
     "viewed": lambda rows, token, h: rows * rows.reshape(2, -1).shape[1],
     "padded": lambda rows, token, h: F.pad(rows, (0, 0, 0, TOKENS))[:TOKENS].sum() + rows,
 }
+
+
+def test_a_mode_around_the_check_sees_how_many_there_are():
+    with _Shapes() as mode:
+
+        def told(rows, token, h):
+            rows.neg()
+            return rows * mode.size
+
+        assert checked(twin(told), replay="never").status.name == "UNDECIDED"
+
+
 EARLIER = {  # what follows from how many were chosen before
     "the first": lambda rows, token, h: torch.cat((rows[:2], 0 * rows[2:])),
     "running": lambda rows, token, h: rows * torch.ones_like(token).cumsum(0)[:, None],
