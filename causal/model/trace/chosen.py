@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
@@ -39,6 +38,7 @@ from .twins import META, flat
 if TYPE_CHECKING:
     from .calls import TorchCall, TorchOperand
     from .domain import Shadow
+    from .exits import Exits
     from .frames import Frames
     from .ledger import Ledger
     from .schema import Info
@@ -80,10 +80,8 @@ MASKED = names("index index_put index_put_ _unsafe_index_put masked_select")
 class Chosen:
     """The choices of one run. `current`: the function of PyTorch that Python called, where that was seen."""
 
-    def __init__(
-        self, ledger: Ledger, shadows: Shadows, stepping_aside: Callable[[], AbstractContextManager[None]]
-    ) -> None:
-        self.ledger, self.shadows, self.stepping_aside = ledger, shadows, stepping_aside
+    def __init__(self, ledger: Ledger, shadows: Shadows, exits: Exits) -> None:
+        self.ledger, self.shadows, self.exits = ledger, shadows, exits
         self.is_on = False  # something was chosen
         self.current = ""
         self._given = False  # it was given chosen rows
@@ -176,18 +174,18 @@ class Chosen:
         """Call a function of PyTorch, and look at what it tells of chosen rows."""
         before = self.current, self._given, self._fits
         name = _named(func)
-        if (self.is_on or name in STARTS) and not _is_unseen():
+        if (self.is_on or name in STARTS) and not (_is_unseen() and _are_plain((args, kwargs))):
             name = ""
         self.current, self._given, self._fits = name, False, False
         try:
             if self.is_on:
-                with self.stepping_aside():
+                with self.exits.stepping_aside():
                     self._look(func, name, args, kwargs)
             result = call(func, args, kwargs)
         finally:
             self.current, self._given, self._fits = before
         if self.is_on:
-            with self.stepping_aside():
+            with self.exits.stepping_aside():
                 self._told(func, name, args, kwargs, result)
         return result
 
@@ -197,9 +195,13 @@ class Chosen:
             self.end()
         self._given = self.among((args, kwargs)) is not None
         if self._given:
-            if not name:
+            if not name or self._is_caught():
                 self.end()
             self._fits = self._keeps_sizes(args, kwargs)
+
+    def _is_caught(self) -> bool:
+        """Whether the program would see that a function fails, as it may for another number of rows."""
+        return bool(self.exits.suppressing) or caught(REFUSED)
 
     def _told(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
         """A function has told this of what it was given; what wraps a tensor, and has no memory, may be chosen rows."""
@@ -243,7 +245,7 @@ class Chosen:
 
     def _can_begin(self, mask: TorchOperand) -> bool:
         memory, size = mask.memory, math.prod(mask.shape)
-        if self.shadows.has_values or self.current not in STARTS or mask.shadow.is_fixed or caught(REFUSED):
+        if self.shadows.has_values or self.current not in STARTS or mask.shadow.is_fixed or self._is_caught():
             return False
         plain = memory is not None and not memory.exposed and memory.chosen is None
         return plain and 2 <= size <= MOST and not mask.value.is_neg() and not mask.value.is_conj()

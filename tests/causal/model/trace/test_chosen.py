@@ -185,6 +185,14 @@ def _in_a_mode(rows):
     return mode.size
 
 
+def _passes(step):
+    try:
+        step()
+    except RuntimeError:
+        return 1.0
+    return 2.0
+
+
 LEAKS = {
     "capacity": lambda rows, token, h: torch.cat((0 * rows[:-2], rows[-2:])),
     "a graph": lambda rows, token, h: rows * _in_a_graph(rows),
@@ -229,6 +237,10 @@ LEAKS = {
     "normalised": lambda rows, token, h: F.normalize(rows, dim=0),
     "transposed": lambda rows, token, h: rows.T.mean(-1) + rows,
     "viewed": lambda rows, token, h: rows * rows.reshape(2, -1).shape[1],
+    "as many as all": lambda rows, token, h: rows * _passes(lambda: rows.narrow(0, 0, TOKENS)),
+    "as many columns": lambda rows, token, h: rows * _passes(lambda: rows.T.narrow(-1, 0, TOKENS)),
+    "in one part": lambda rows, token, h: rows * _passes(lambda: rows.split([TOKENS])),
+    "of one size": lambda rows, token, h: rows * _passes(lambda: rows.sum_to_size(TOKENS, WIDTH)),
     "padded": lambda rows, token, h: F.pad(rows, (0, 0, 0, TOKENS))[:TOKENS].sum() + rows,
 }
 
