@@ -14,6 +14,7 @@ Python called where this could be seen: no script, and no operator of others, ca
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -86,6 +87,7 @@ class Chosen:
         self.current = ""
         self._given = False  # it was given chosen rows
         self._fits = False  # the sizes of a view that is about to be made follow from what is viewed
+        self._hooks = _hooks()
         self._begun = ("", "")  # what the first of them was, and where
 
     # -- what ends the run -------------------------------------------------------------------------------------------
@@ -174,7 +176,7 @@ class Chosen:
         """Call a function of PyTorch, and look at what it tells of chosen rows."""
         before = self.current, self._given, self._fits
         name = _named(func)
-        if (self.is_on or name in STARTS) and not (_is_unseen() and _are_plain((args, kwargs))):
+        if (self.is_on or name in STARTS) and not (self._is_unseen() and _are_plain((args, kwargs))):
             name = ""
         self.current, self._given, self._fits = name, False, False
         try:
@@ -188,6 +190,10 @@ class Chosen:
             with self.exits.stepping_aside():
                 self._told(func, name, args, kwargs, result)
         return result
+
+    def _is_unseen(self) -> bool:
+        """Whether none of the program's code runs while an operation does."""
+        return _hooks() == self._hooks and _is_unseen()
 
     def _look(self, func: Any, name: str, args: Any, kwargs: Any) -> None:
         """A function is about to be called, while which nobody sees what the program asks of a tensor."""
@@ -211,6 +217,8 @@ class Chosen:
             self.end()
         if chosen and not name.endswith("_") and any(result is t for t in given):
             self._loosen(result)
+        elif chosen and (name == "contiguous" or "memory_format" in kwargs):
+            self.end()  # it may be the very tensor that it was given, where there is but one row
 
     def _tells(self, func: Any, name: str, result: Any) -> bool:
         """Whether a result may say how many rows there are."""
@@ -325,8 +333,15 @@ def _leaves_open(axis: int, shape: tuple[int, ...], sizes: Sequence[int]) -> boo
     return at is not None and sizes[at] == -1
 
 
+def _hooks() -> tuple[Any, Any]:
+    """What Python runs at each call."""
+    return sys.gettrace(), sys.getprofile()
+
+
 def _is_unseen() -> bool:
-    """Whether no mode of the program's is on, which would see the sizes of all that an operation is given."""
+    """Whether no mode of the program's is on, and no profiler: they see the sizes of all that an operation is given."""
+    if torch._C._autograd._profiler_enabled():
+        return False
     below = [type(mode).__module__.partition(".")[0] for mode in _get_current_function_mode_stack()]
     return all(isinstance(mode, Mode) for mode in _get_current_dispatch_mode_stack()) and {*below} <= OURS
 

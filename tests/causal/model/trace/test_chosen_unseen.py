@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from needs import need
 
 torch = need("torch")
@@ -54,11 +56,44 @@ def by_later_graph(h, mask):
     return added.grad_fn.next_functions[1][0]._input_metadata[0].shape[0]
 
 
+def by_profile(h, mask):
+    (token,) = torch.where(mask)
+    counts, before = [len(h)], sys.getprofile()
+    sys.setprofile(lambda frame, *_: "chosen.py" in frame.f_code.co_filename and counts.append(token.shape[0]))
+    try:
+        token.neg()
+    finally:
+        sys.setprofile(before)
+    return counts[-1]
+
+
+def by_profiler(h, mask):
+    (token,) = torch.where(mask)
+    with torch.profiler.profile(record_shapes=True) as seen:
+        token.neg()
+    return next(e.input_shapes[0][0] for e in seen.events() if e.name == "aten::neg")
+
+
+def by_identity(h, mask):
+    """One column is contiguous where it has one number."""
+    column = h[torch.where(mask)][:, 0]
+    return 2 if column.contiguous() is column else 3
+
+
+def by_layout(h, mask):
+    rows = h[torch.where(mask)][None, :, :, None]
+    return 2 if rows.to(memory_format=torch.channels_last) is rows else 3
+
+
 UNSEEN = {
     "an index": lambda h, mask: h[at := _Places(mask)].sum() * 0 + at.count,
     "a mode": by_mode,
     "the graph": by_graph,
     "the graph of a sum": by_later_graph,
+    "Python's profile": by_profile,
+    "PyTorch's profile": by_profiler,
+    "whether it is copied": by_identity,
+    "whether it is laid out anew": by_layout,
 }
 
 
@@ -69,4 +104,4 @@ def test_no_code_of_the_programs_counts_them_unseen(count):
 
     x = torch.randn(1, TOKENS, WIDTH, generator=torch.Generator().manual_seed(0))
     assert ap.check_model(run, x, sequence_axis=1, replay="never").status.name == "UNDECIDED"
-    assert ap.check_model(run, x, sequence_axis=1).status.name == "REFUTED"
+    assert not ap.check_model(run, x, sequence_axis=1).status.name.startswith("PROVED")
