@@ -118,6 +118,9 @@ class Run:
         self._tell("alike", scores)
         return self.below
 
+    def mask_seen(self, number: float) -> None:
+        self._tell("mask")
+
     def still_masks(self, factor: float) -> bool:
         self._tell("scaled")
         return True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .domain import BIG, BIG_MASK, FIXED, NEGINF, Array, Shadow, align, compress
+from .domain import BIG, BIG_MASK, FIXED, MASKED, NEGINF, Array, Shadow, align, compress
 from .ledger import ALIKE, CERTAIN, NOISE, TWO_MASKS, WEAK
 from .pytree import tensors_of
 from .shadows import Shadows, geometry_of, look, shape_of, unknown
@@ -83,6 +83,7 @@ class TorchCall:
         self.form: Any = None  # what `cancelling` knows of the result
         self.picks: Sequence[Any] = ()  # the bounds of the results, where those are indices
         self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
+        self.factor = 1.0  # what the rule multiplied by numbers that a mask lowered, at the least
         self._operands: dict[int, TorchOperand] = {}
         self._flat: list[TorchOperand] | None = None
 
@@ -154,6 +155,16 @@ class TorchCall:
         """Whether a zero among the results may have either sign: 0 · x is −0 for x < 0."""
         killed = self.killed and not all(o.shadow.is_fixed for o in self.operands())
         return killed or any(o.memory is not None and o.memory.signed for o in self.operands())
+
+    def made(self, node: int) -> dict[str, Any]:
+        """What the memory of the results is told of the operation, a node of the flow (see `Shadows.assign`)."""
+        return {"sources": self.sources(), "signed": self.signed(), "scaled": self.scaled(), "node": node}
+
+    def scaled(self) -> float:
+        """What results that a mask lowered were multiplied by since, at the least."""
+        scaled = [o for o in self.operands() if o.memory is not None and o.memory.scaled < 1]
+        lowered = (o.memory.scaled for o in scaled if o.memory is not None and (o.shadow.kind == MASKED).any())
+        return self.factor * min(lowered, default=1.0)
 
     def steers(self, operand: TorchOperand) -> bool:
         """Whether the operand's values decide how large the results are, where any do."""
@@ -286,11 +297,18 @@ class TorchCall:
         dtype = str(result.dtype).removeprefix("torch.")
         self.ledger.finite_mask(self.name, dtype, constant, alone, self.shadows.has_values)
 
+    def mask_seen(self, number: float) -> None:
+        """A large negative number, or a large one that is taken away, may come to stand in for −∞."""
+        self.ledger.mask_seen(number)
+        if number > CERTAIN:
+            self.ledger.want(WEAK)
+
     def still_masks(self, factor: float) -> bool:
         """Where there are values, what becomes of it is looked at; elsewhere, whether the mask stays a large number. A
         run with values is asked for where it may be too weak.
         """
-        weakest = self.ledger.scales_to(factor)
+        self.factor = min(self.factor, factor)
+        weakest = self.ledger.scales_to(self.scaled())
         if weakest > CERTAIN:
             self.ledger.want(WEAK)
         return self.shadows.has_values or weakest <= BIG_MASK

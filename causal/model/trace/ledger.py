@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import NoReturn, Protocol
@@ -168,7 +167,7 @@ class Ledger:
     def scales_to(self, factor: float) -> float:
         """What the weakest mask becomes where something that one lowered is multiplied by this number."""
         self.scaled = True
-        return -math.inf if self.weakest is None else self.weakest * factor
+        return 0.0 if self.weakest is None else self.weakest * factor
 
     def finite_mask(
         self, name: str, dtype: str, constant: float | None, alone: bool = False, tried: bool = True

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .domain import FIXED, RANK, VARIES, Array, Shadow, coarsen, compressed, full, join_all, kinds_from, uniform
+from .domain import FIXED, MASKED, RANK, VARIES, Array, Shadow, coarsen, compressed, full, join_all, kinds_from, uniform
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,7 @@ class Memory:
     dtype: str = ""
     exposed: bool = False  # NumPy or another library may hold the bytes: never trust a constant looked at earlier
     signed: bool = False  # zeros held here may be products, whose sign depends on the input
+    scaled: float = 1.0  # what numbers that a mask lowered, held here, were multiplied by since, at the least
     sources: frozenset[str] = frozenset()  # parameters whose zeros make the zeros held here
     valued: frozenset[str] = frozenset()  # parameters whose stored values make the constants held here
     written: bool = False
@@ -194,13 +195,16 @@ class Memory:
         if self.base is not None and self.base[0] == geometry:
             self.base = (geometry, shadow)
 
-    def write(self, geometry: Geometry, shadow: Shadow) -> None:
-        """The tensor at `geometry` now has this shadow.
+    def write(self, geometry: Geometry, shadow: Shadow, scaled: float = 0.0) -> None:
+        """The tensor at `geometry` now has this shadow; `scaled`: what its numbers that a mask lowered were multiplied
+        by since, at the least.
 
         Where its elements share bytes, which of them is written last is anyone's guess: each may hold any of them.
         """
         if geometry.overlaps_itself():
             shadow = uniform(geometry.shape, VARIES, *join_all([shadow]))
+        if scaled < self.scaled or geometry.is_whole(self.nbytes) or not (self.kinds == MASKED).any():
+            self.scaled = scaled
         if self.is_blank or geometry.is_whole(self.nbytes):
             self.everywhere, self.flat, self.base, self.dtype = None, None, (geometry, shadow), geometry.dtype
         elif math.prod(geometry.shape):

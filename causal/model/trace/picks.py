@@ -19,8 +19,7 @@ from .instead import Instead
 from .shadows import geometry_of
 from .sharing import as_list
 from .transfer import picks
-from .transfer.context import Number
-from .transfer.elementwise import assemble, number
+from .transfer.elementwise import assemble, known
 
 if TYPE_CHECKING:
     from .calls import TorchCall, TorchOperand
@@ -277,7 +276,7 @@ class Picks:
         shape = getattr(source, "shape", index.shape)
         if not all(alike) or shape != index.shape or index.shape[axis] * math.prod(x.shape) > MOST:
             return None
-        s = number(source, call.finite_masks) if isinstance(source, Number) else source.known()
+        s = known(call, source)
         s = Shadow(index.shape, *(align(a, len(shape)) for a in (s.lo, s.hi, s.kind)))
         result, over = picks.written(x.known(), within, index.shadow, s, axis)
         if over.any():

@@ -147,12 +147,14 @@ class Shadows:
         node: int = -1,
         signed: bool = False,
         numbers: bool = False,
+        scaled: float = 0.0,
     ) -> None:
         """The tensor's elements now have this shadow.
 
         `sources`: the parameters whose zeros make its zeros, and those whose values make its constants. `signed`: the
         signs of its zeros may depend on the input. `node`: the operation that wrote it, where a graph is kept.
-        `numbers`: in a run without values, those of constants were written as well.
+        `numbers`: in a run without values, those of constants were written as well. `scaled`: what its numbers that a
+        mask lowered were multiplied by since, at the least; 0 where nobody knows.
         """
         assert shadow.shape == shape_of(tensor), (shadow.shape, shape_of(tensor))
         memory = self.memory_of(tensor, made=True)
@@ -162,7 +164,7 @@ class Shadows:
             self.ledger.unseen("a write into memory that NumPy, a file or another library may hold as well")
         if not numbers:
             shadow = self.without_numbers(tensor, memory, shadow)
-        memory.write(geometry_of(tensor), shadow)
+        memory.write(geometry_of(tensor), shadow, scaled)
         if bool((shadow.kind != VARIES).any()):  # else nothing that was found rests on what the parameters hold
             memory.sources, memory.valued = memory.sources | sources[0], memory.valued | sources[1]
         memory.signed |= signed and (tensor.is_floating_point() or tensor.is_complex())

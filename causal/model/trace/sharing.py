@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ASKED = {
     "assign", "finite_mask", "masked_alike", "masked_below", "must_be_finite", "noise", "nonzero_denominator",
-    "masked_twice", "starved", "still_masks", "values_used", "zeros_used",
+    "mask_seen", "masked_twice", "starved", "still_masks", "values_used", "zeros_used",
 }  # fmt: skip
 KEPT = 1 << 29  # bytes of large arrays that are kept for calls to come; beyond, all is forgotten
 

@@ -183,14 +183,14 @@ class Tracer(Mode):
         if any(t.layout is not torch.strided for t in outputs):  # how many elements are stored depends on values
             self.ledger.read(f"{call.name} (a sparse shape that depends on values)", [o.shadow for o in operands])
         shadows = self._results(call, outputs)
-        sources, signed, node = call.sources(), call.signed(), self._node(call, shadows)
+        made = call.made(self._node(call, shadows))
         for tensor, shadow in zip(outputs, shadows, strict=True):
             memory = self.shadows.memory_of(tensor, made=True) if inside else None
             if memory is not None and id(memory) in inside:  # the operation returned (a view of) what it was given
                 self.shadows.note_view(tensor, shadow)
                 continue
             self._keeps(call, tensor, shadow, numbers)
-            self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
+            self.shadows.assign(tensor, shadow, **made, numbers=numbers)
         self.layouts.made(call, outputs, numbers)
         self._keep(call, outputs)
         return call.value
@@ -235,16 +235,16 @@ class Tracer(Mode):
         apart = len(memories) == len(operands) or self._are_apart(operands, targets)
         ruled = info.rule is not None and not entangled and (info.facts.overlaps or apart)
         shadows = self._results(call, targets) if ruled else self._unknown(call, targets)
-        sources, signed, node = call.sources(), call.signed(), self._node(call, shadows)
+        made = call.made(self._node(call, shadows))
         for tensor, shadow in zip(targets, shadows, strict=False):
             self._keeps(call, tensor, shadow, numbers)
-            self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
+            self.shadows.assign(tensor, shadow, **made, numbers=numbers)
         fresh = [v for v in tensors_of(call.value) if not any(v is t for t in targets)]
         known = {id(self.shadows.memory_of(t)) for t in targets} | memories
         rest = shadows[len(targets) :] or self._unknown(call, fresh)  # a rule gives the targets first
         for tensor, shadow in zip(fresh, rest, strict=True):
             if id(self.shadows.memory_of(tensor, made=True)) not in known:
-                self.shadows.assign(tensor, shadow, sources, node, signed, numbers)
+                self.shadows.assign(tensor, shadow, **made, numbers=numbers)
         return call.value
 
     def _fill(self, call: TorchCall) -> Any:
@@ -261,9 +261,9 @@ class Tracer(Mode):
         shadows = self._results(call, tensors)
         if call.info.sends and torch.distributed.get_world_size() > 1:
             shadows = [uniform(s.shape, VARIES, 0, self.shadows.last) for s in shadows]
-        sources, signed, node = call.sources(), call.signed(), self._node(call, shadows)
+        made = call.made(self._node(call, shadows))
         for tensor, shadow in zip(tensors, shadows, strict=True):
-            self.shadows.assign(tensor, shadow, sources, node, signed)
+            self.shadows.assign(tensor, shadow, **made)
         if call.info.sends or any(isinstance(v, torch.ScriptObject) for v in results):
             self.shadows.expose(tensors)
         return call.value
@@ -271,13 +271,12 @@ class Tracer(Mode):
     def _replace(self, call: TorchCall, inner: TorchCall, target: torch.Tensor, numbers: bool) -> torch.Tensor:
         """What `call` writes in place into the target is what `inner` has computed out of place."""
         (shadow,) = self._results(inner, [inner.value])
-        node = self._node(call, [shadow])
         self._keeps(inner, inner.value, shadow, numbers)
-        sources, signed = inner.sources(), inner.signed()  # before the target, an operand, changes
+        made = inner.made(self._node(call, [shadow]))  # before the target, an operand, changes
         numbers = self.kernels.put(target, inner.value, numbers)
         if target.dtype != inner.value.dtype:
             shadow = cast(shadow, inner.value.dtype, target.dtype)
-        self.shadows.assign(target, shadow, sources, node, signed, numbers)
+        self.shadows.assign(target, shadow, **made, numbers=numbers)
         self._keep(inner, [target])
         return target
 

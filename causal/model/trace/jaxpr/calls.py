@@ -60,6 +60,7 @@ class JaxCall:
         self.dtypes = [getattr(v.aval, "dtype", None) for v in equation.outvars]
         self.inner: list[JaxOperand] = []  # what a loop or branch made of its results inside
         self.said: list[Callable[[Ledger, str], object]] = []  # to be said again where an equal equation stands
+        self.factor = 1.0  # what the rule multiplied by numbers that a mask lowered, at the least
         self.killed = False  # an exact zero removed a dependency: the result may be a zero of either sign
 
     @property
@@ -118,10 +119,20 @@ class JaxCall:
         say(self.run.ledger, self.name)
         self.said.append(say)
 
+    def mask_seen(self, number: float) -> None:
+        """A large negative number, or a large one that is taken away, may come to stand in for −∞."""
+        self._say(lambda ledger, _: ledger.mask_seen(number))
+
     def still_masks(self, factor: float) -> bool:
         """Whether every mask that was seen stays a large number: no values are computed, so that none is looked at."""
-        self.said.append(lambda ledger, _: ledger.scales_to(factor))
-        return self.run.ledger.scales_to(factor) <= BIG_MASK
+        self.factor = min(self.factor, factor)
+        scaled = self.scaled()
+        self.said.append(lambda ledger, _: ledger.scales_to(scaled))
+        return self.run.ledger.scales_to(scaled) <= BIG_MASK
+
+    def scaled(self) -> float:
+        """What results that a mask lowered were multiplied by since, at the least."""
+        return self.factor * min((o.scaled for o in self.operands), default=1.0)
 
     def must_be_finite(self, operand: Operand) -> None:
         """Exact zeros kill numbers of this operand, which holds for finite ones only: all are taken to be."""

@@ -173,6 +173,7 @@ def _stacked(call: JaxCall, rows: State, shape: tuple[int, ...], dtype: Any) -> 
         sources=NOBODY.union(*(r.sources for r in rows)),
         valued=NOBODY.union(*(r.valued for r in rows)),
         signed=any(r.signed for r in rows),
+        scaled=min(r.scaled for r in rows),
     )
 
 

@@ -46,7 +46,8 @@ class Interpreter:
 
     def derived(self, shadow: Shadow, source: JaxOperand, compute: Callable[[], Any] | None = None) -> JaxOperand:
         """An operand that holds what another one does, in another shape."""
-        made = {"sources": source.sources, "valued": source.valued, "signed": source.signed}
+        made: dict[str, Any] = {"sources": source.sources, "valued": source.valued}
+        made |= {"signed": source.signed, "scaled": source.scaled}
         operand = self.operand(shadow, source.dtype, compute, **made)
         if self.flow is not None:
             self.note([operand], self.nodes.get(id(source), -1))
@@ -152,14 +153,13 @@ class Interpreter:
         key = self.memory.key(call)
         known = self.memory.get(key)
         if known is not None:
-            shadows, killed, said = known
-            call.killed = killed
+            shadows, call.killed, call.factor, said = known
             for say in said:
                 say(self.ledger, call.name)
             return list(shadows)
         found = binding.rule(call)
         shadows = [self.memory.one(s) for s in ([found] if isinstance(found, Shadow) else found)]
-        self.memory.put(key, (shadows, call.killed, call.said))
+        self.memory.put(key, (shadows, call.killed, call.factor, call.said))
         return list(shadows)
 
     def note(self, operands: Sequence[JaxOperand], node: int) -> None:
@@ -174,7 +174,8 @@ class Interpreter:
         if binding is None or not binding.moves:
             sources, valued = NOBODY, sources | valued
         killed = call.killed and not all(o.shadow.is_fixed for o in call.operands)
-        return {"sources": sources, "valued": valued, "signed": killed or any(o.signed for o in call.operands)}
+        signed = killed or any(o.signed for o in call.operands)
+        return {"sources": sources, "valued": valued, "signed": signed, "scaled": call.scaled()}
 
     def _is_open(self, call: JaxCall, binding: Binding) -> bool:
         """Whether the primitive tells apart what an exact zero hides."""

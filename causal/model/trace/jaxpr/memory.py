@@ -72,7 +72,7 @@ class Memory:
             self._kept.append(operand)
             return id(operand)
         shadow = operand.shadow = self.one(operand.shadow)
-        return id(shadow), str(operand.dtype), operand.sources, operand.valued, operand.signed
+        return id(shadow), str(operand.dtype), operand.sources, operand.valued, operand.signed, operand.scaled
 
     def get(self, key: Hashable) -> Any:
         """What was found for an equal equation, or None."""

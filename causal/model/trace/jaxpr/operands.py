@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jax import numpy as jnp
 
-from ..domain import BIG, BIG_MASK, FIXED, NEGINF, PLAIN, VARIES, ZERO, Array, Shadow, compress
+from ..domain import BIG, BIG_MASK, FIXED, MASKED, NEGINF, PLAIN, VARIES, ZERO, Array, Shadow, compress
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
@@ -29,11 +29,13 @@ class JaxOperand:
     """An array of the program (see `transfer.context.Operand`).
 
     `compute` gives its numbers where they are the same in every run. `sources` and `valued` are the parameters that
-    its zeros, and its other constants, were made of; `signed`: a known zero in it may be −0 or +0.
+    its zeros, and its other constants, were made of; `signed`: a known zero in it may be −0 or +0; `scaled`: what its
+    numbers that a mask lowered were multiplied by since, at the least (0 where nobody knows).
     """
 
     __slots__ = (
-        "_compute", "_ledger", "_number", "dtype", "finite_masks", "shadow", "shape", "signed", "sources", "valued",
+        "_compute", "_ledger", "_number", "dtype", "finite_masks", "scaled", "shadow", "shape", "signed", "sources",
+        "valued",
     )  # fmt: skip
 
     def __init__(
@@ -46,8 +48,10 @@ class JaxOperand:
         sources: Names = NOBODY,
         valued: Names = NOBODY,
         signed: bool = False,
+        scaled: float = 0.0,
     ) -> None:
         self._ledger, self.finite_masks = ledger, finite_masks
+        self.scaled = scaled if scaled < 1 and (shadow.kind == MASKED).any() else 1.0
         self.shadow, self.shape, self.dtype = shadow, shadow.shape, dtype
         self.sources, self.valued, self.signed = sources, valued, signed and sort_of(dtype) != WHOLE
         self._compute, self._number = compute, None

@@ -75,6 +75,10 @@ class Context(Protocol):
         """
         ...
 
+    def mask_seen(self, number: float) -> None:
+        """A large negative number, or a large one that is taken away, may come to stand in for −∞."""
+        ...
+
     def still_masks(self, factor: float) -> bool:
         """Whether a score that a mask lowered, times this factor above 0, may be taken for a lowered one; the run is
         told that masks are no longer what their numbers say.

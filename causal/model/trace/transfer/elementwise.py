@@ -53,7 +53,12 @@ def number(value: Number, finite_masks: bool = True) -> Shadow:
 
 def known(run: Context, value: Operand | Number) -> Shadow:
     """The shadow of a tensor or number, its constants looked at."""
-    return number(value, run.finite_masks) if isinstance(value, Number) else value.known()
+    if not isinstance(value, Number):
+        return value.known()
+    found = number(value, run.finite_masks)
+    if not isinstance(value, complex) and (found.kind == BIG).all():
+        run.mask_seen(float(value))
+    return found
 
 
 def assemble(shape: tuple[int, ...], lo: Array, hi: Array, kind: Array) -> Shadow:
@@ -162,7 +167,9 @@ def difference(
     if real and factor > 0:
         low = ((p == MASKED) | (p == BIG)) & (q != MASKED)  # which may be as low
         large = _large(run, b, y, axes, factor)
-        low = low if large is None else low | large
+        if large is not None and large.any():
+            run.mask_seen(_weakest(b, factor))
+            low = low | large
         kind = np.where(low & ((p < FIXED) | (q < FIXED)), np.uint8(MASKED), kind)
         kind = np.where((p == NEGINF) & (q < FIXED), np.uint8(NEGINF), kind)
     return still_lowered(run, assemble(shape, lo, hi, kind), b, -factor)
@@ -197,6 +204,12 @@ def _large(run: Context, b: Operand | Number, y: Shadow, axes: int, factor: floa
         return None
     large = np.asarray(b.array(), np.float64) * -factor <= BIG_MASK
     return align(large, axes) & fixed if large.any() else None
+
+
+def _weakest(b: Operand | Number, factor: float) -> float:
+    """Of the large numbers −factor · b, the one nearest to 0."""
+    numbers = np.asarray(b if isinstance(b, Number) else b.array(), np.float64) * -factor
+    return float(np.max(numbers, where=numbers <= BIG_MASK, initial=-math.inf))
 
 
 def product(run: Context, a: Operand | Number, b: Operand | Number, shape: tuple[int, ...]) -> Shadow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from attnproof.causal.model.trace.domain import FIXED, ZERO, Shadow, full, uniform
+from attnproof.causal.model.trace.domain import FIXED, MASKED, ZERO, Shadow, full, uniform
 from attnproof.causal.model.trace.memory import Geometry, Memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,3 +111,18 @@ def test_blocks_of_a_whole_tensor_are_read_and_written_without_laying_it_flat(st
         assert memory.flat is None
     hi, kind = full(memory.read(whole))[1:]
     assert np.array_equal(np.where(kind == ZERO, 100, 0) + hi, window(truth, whole))
+
+
+def test_how_far_a_mask_was_scaled_down_is_forgotten_with_what_it_lowered():
+    row, half = Geometry(0, (2,), (1,), 4, "f"), Geometry(1, (1,), (1,), 4, "f")
+    memory = Memory(8)
+    memory.write(row, uniform((2,), MASKED), 0.5)
+    memory.write(half, uniform((1,), MASKED), 1.0)
+    assert memory.scaled == 0.5
+    memory.write(half, uniform((1,), MASKED), 0.25)
+    assert memory.scaled == 0.25
+    memory.write(row, uniform((2,)), 0.25)
+    memory.write(half, uniform((1,), MASKED), 0.5)
+    assert memory.scaled == 0.5
+    memory.write(row, uniform((2,), MASKED), 1.0)
+    assert memory.scaled == 1.0

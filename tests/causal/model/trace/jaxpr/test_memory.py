@@ -11,6 +11,7 @@ need("jax")
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from attnproof.causal.model.trace.domain import full
 from attnproof.causal.model.trace.jaxpr.registry import BINDINGS
 from jaxpr_probe import claimed
@@ -79,3 +80,47 @@ def test_a_mask_may_be_scaled_away_wherever_it_is_gone_through():
 
     assert latest(lambda x: scaled(scaled(x, -1e9), -1e9)) == [0, 1, 2, 3, 4]
     assert latest(lambda x: scaled(scaled(x, -1e9), -1e4)) == [4, 4, 4, 4, 4]
+    assert latest(lambda x: scaled(scaled(x, -1e6), -1e9)) == [0, 1, 2, 3, 4]
+
+
+def test_a_mask_may_be_scaled_away_in_steps_wherever_it_is_gone_through():
+    def scaled(x, *factors):
+        scores = x @ x.T + jnp.where(SEEN, 0.0, -1e9)
+        for factor in factors:
+            scores = scores * factor
+        return jax.nn.softmax(scores, -1) @ x
+
+    causal, all_seen = [0, 1, 2, 3, 4], [4, 4, 4, 4, 4]
+    assert latest(lambda x: scaled(x, 1e-3, 1e-3) + scaled(x, 1e-3)) == causal
+    assert latest(lambda x: scaled(x, 1e-3) + scaled(x, 1e-3, 1e-3, 1e-3)) == all_seen
+
+    def deep(x):
+        for _ in range(12):
+            x = scaled(x, 0.25, 0.5)
+        return x
+
+    assert latest(deep) == causal
+
+
+@pytest.mark.parametrize("factor", [1e-2, 1e-4])
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda s, factor: jax.jit(lambda s: s * factor)(s) * factor,
+        lambda s, factor: jax.lax.fori_loop(0, 2, lambda _, s: s * factor, s),
+        lambda s, factor: jax.lax.map(lambda row: row * factor, s) * factor,
+        lambda s, factor: jax.lax.scan(lambda s, _: (s * factor, None), s, None, length=2)[0],
+        lambda s, factor: jax.nn.log_softmax((s * factor).astype(jnp.bfloat16).astype(jnp.float32)) * factor,
+    ],
+)
+def test_a_mask_may_be_scaled_away_in_loops_and_calls(again, factor):
+    def attention(x):
+        return jax.nn.softmax(again(x @ x.T + jnp.where(SEEN, 0.0, -1e9), factor), -1) @ x
+
+    assert latest(attention) == ([0, 1, 2, 3, 4] if factor == 1e-2 else [4, 4, 4, 4, 4])
+
+
+@pytest.mark.parametrize(("factor", "last"), [(0.1, [0, 1, 2, 3, 4]), (1e-8, [4, 4, 4, 4, 4])])
+def test_a_mask_that_takes_away_a_large_number_is_scaled_as_one_that_adds(factor, last):
+    assert latest(lambda x: jax.nn.softmax((x @ x.T - 1e9 * ~SEEN) * factor, -1) @ x) == last
+    assert latest(lambda x: jax.nn.softmax(jnp.where(SEEN, x @ x.T, x @ x.T - 1e9) * factor, -1) @ x) == last

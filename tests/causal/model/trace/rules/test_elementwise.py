@@ -307,7 +307,29 @@ def test_what_moves_a_lowered_score_little_or_down_leaves_it_masked(moved):
     assert verdict.status.name == "PROVED_IF", verdict
 
 
-SCALED = [lambda s: s / 1e8, lambda s: s * 1e-8, lambda s: s.div_(1e8), lambda s: -(-s / 1e8), lambda s: 1e-8 * s]
+def in_a_buffer(s):
+    kept = torch.zeros(2, *s.shape)
+    kept[0] = s
+    kept.mul_(1e-4)
+    kept[1] = s
+    return kept[0] * 1e-5
+
+
+SCALED = [
+    lambda s: s / 1e8,
+    lambda s: s * 1e-8,
+    lambda s: s.div_(1e8),
+    lambda s: -(-s / 1e8),
+    lambda s: 1e-8 * s,
+    lambda s: s / 1e4 / 1e5,
+    lambda s: (1e-4 * s * 1e-5).contiguous(),
+    lambda s: s.mul_(1e-4).div_(1e5),
+    lambda s: (s / 1e2 / 1e2).clone().flatten(0, 1)[None] / 1e2 / 1e3,
+    lambda s: (s / 1e4).log_softmax(-1) / 1e5,
+    lambda s: torch.maximum(s / 1e4, torch.tensor(-1e8)) / 1e5,
+    lambda s: (s / 1e4 + masked(s[..., :4])) / 1e5,
+    in_a_buffer,
+]
 
 
 @pytest.mark.parametrize("scaled", SCALED)
@@ -323,3 +345,54 @@ def test_of_a_mask_that_is_scaled_the_condition_is_on_the_scores_as_they_are(sca
     (condition,) = verdict.conditions
     assert "in every row some visible score exceeds" in condition.text
     assert "lies within" not in condition.text
+
+
+LARGE = [
+    lambda s, hidden: s - 1e9 * hidden,
+    lambda s, hidden: torch.where(hidden, s - 1e9, s),
+    lambda s, hidden: torch.where(hidden, s - 1000000000, s),
+    lambda s, hidden: torch.where(hidden, s + -1000000000, s),
+    lambda s, hidden: torch.sub(s, hidden.float(), alpha=1e9),
+]
+
+
+@pytest.mark.parametrize("lowered", LARGE)
+@pytest.mark.parametrize(("factor", "status"), [(1e-8, "UNDECIDED"), (0.1, "PROVED_IF")])
+def test_a_mask_that_takes_away_a_large_number_is_scaled_as_one_that_adds(lowered, factor, status):
+    def attention(x):
+        hidden = torch.ones(12, 12, dtype=torch.bool).triu(1)
+        return (lowered(x @ x.mT, hidden) * factor).softmax(-1) @ x
+
+    verdict = ap.check_model(attention, torch.randn(1, 12, 4), replay="never")
+    assert verdict.status.name == status, verdict
+    assert all("the mask adds or sets -1e+09" in c.text for c in verdict.conditions)
+
+
+def test_every_layer_scales_a_mask_of_its_own():
+    def deep(x):
+        for _ in range(12):
+            x = x + (masked(x).div_(4.0) / 2.0).softmax(-1) @ x
+        return x
+
+    verdict = ap.check_model(deep, torch.randn(1, 12, 4), replay="never")
+    assert verdict.status.name == "PROVED_IF", verdict
+    assert all("(not tried on a run)" in c.text for c in verdict.conditions)
+
+
+@pytest.mark.parametrize(
+    ("factors", "status"), [((1e-8,), "UNDECIDED"), ((1e-4, 1e-4), "UNDECIDED"), ((1e-3,), "PROVED_IF")]
+)
+def test_a_mask_is_scaled_on_the_meta_device_as_elsewhere(factors, status):
+    """Where no run with values can say what is left of it."""
+    project = torch.nn.Linear(4, 4, device="meta")
+
+    def attention(x):
+        scores = masked(project(x))
+        for factor in factors:
+            scores = scores * factor
+        return scores.softmax(-1) @ x
+
+    model = torch.nn.Module()
+    model.project, model.forward = project, attention
+    verdict = ap.check_model(model, torch.randn(1, 12, 4))
+    assert verdict.status.name == status, verdict
