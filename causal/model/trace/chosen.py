@@ -37,14 +37,18 @@ from .transfer.frames import Frame
 from .twins import META, flat
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from .calls import TorchCall, TorchOperand
     from .domain import Shadow
-    from .exits import Exits
     from .frames import Frames
     from .ledger import Ledger
     from .schema import Info
     from .shadows import Shadows
     from .transfer.frames import Rows
+
+    Aside = Callable[[], AbstractContextManager[None]]
+    Asks = Callable[[], bool]
 
 MOST = 1 << 24  # places of a mask that are looked at one by one
 STARTS = {"nonzero", "where", "argwhere", "__getitem__", "__setitem__", "index_put", "index_put_", "masked_select"}
@@ -81,8 +85,9 @@ MASKED = names("index index_put index_put_ _unsafe_index_put masked_select")
 class Chosen:
     """The choices of one run. `current`: the function of PyTorch that Python called, where that was seen."""
 
-    def __init__(self, ledger: Ledger, shadows: Shadows, exits: Exits) -> None:
-        self.ledger, self.shadows, self.exits = ledger, shadows, exits
+    def __init__(self, ledger: Ledger, shadows: Shadows, stepping_aside: Aside, is_suppressing: Asks) -> None:
+        self.ledger, self.shadows = ledger, shadows
+        self.stepping_aside, self.is_suppressing = stepping_aside, is_suppressing
         self.is_on = False  # something was chosen
         self.current = ""
         self._given = False  # it was given chosen rows
@@ -181,13 +186,13 @@ class Chosen:
         self.current, self._given, self._fits = name, False, False
         try:
             if self.is_on:
-                with self.exits.stepping_aside():
+                with self.stepping_aside():
                     self._look(func, name, args, kwargs)
             result = call(func, args, kwargs)
         finally:
             self.current, self._given, self._fits = before
         if self.is_on:
-            with self.exits.stepping_aside():
+            with self.stepping_aside():
                 self._told(func, name, args, kwargs, result)
         return result
 
@@ -207,7 +212,7 @@ class Chosen:
 
     def _is_caught(self) -> bool:
         """Whether the program would see that a function fails, as it may for another number of rows."""
-        return bool(self.exits.suppressing) or caught(REFUSED)
+        return self.is_suppressing() or caught(REFUSED)
 
     def _told(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
         """A function has told this of what it was given; what wraps a tensor, and has no memory, may be chosen rows."""

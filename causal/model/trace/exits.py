@@ -41,7 +41,7 @@ class Exits:
         self.chose_kernels = not torch.backends.cuda.flash_sdp_enabled()  # the program says which attention may take
         self.aside = False  # what runs is no operation of the program's
         self._busy = 0
-        self.chosen = Chosen(ledger, shadows, self)
+        self.chosen = Chosen(ledger, shadows, self.stepping_aside, lambda: self.suppressing > 0)
 
     @property
     def is_busy(self) -> bool:
