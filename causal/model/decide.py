@@ -214,11 +214,8 @@ def _open(question: Question, proof: Proof, replayed: Said) -> Finding:
         said = Said(evidence=(evidence,), reasons=(f"{why}; replays alone prove nothing",))
         return Finding(question, Status.UNDECIDED, said + replayed)
     trace = best.trace
-    reasons = [
-        f"the program reads a value that depends on the input: {read.operation}"
-        for read in trace.reads
-        if read.source == "input"
-    ]
+    reads = [read.operation for read in trace.reads if read.source == "input"]
+    reasons = [f"the program reads a value that depends on the input: {operation}" for operation in reads]
     reasons += [
         f"an exact 0 or −∞ meets a number that is not finite at {op}, which the proof excludes" for op in trace.breaches
     ]
@@ -232,7 +229,8 @@ def _open(question: Question, proof: Proof, replayed: Said) -> Finding:
         pairs = int(best.reach.suspects.sum())
         reasons.append(f"{pairs} forbidden pairs could not be excluded, the first of them {t} ← {j}{where}")
     evidence = Evidence("abstract", None, f"{question.place}: the abstract run does not close", trace.seconds)
-    said = Said(evidence=(evidence,), reasons=tuple(dict.fromkeys(reasons)), notes=tuple(remedies(trace.operations)))
+    ways_out = tuple(remedies([*trace.operations, *(operation.name for operation in reads)]))
+    said = Said(evidence=(evidence,), reasons=tuple(dict.fromkeys(reasons)), notes=ways_out)
     return Finding(question, Status.UNDECIDED, said + replayed, attempt=best, blame=blame, output=path)
 
 

@@ -139,7 +139,16 @@ NESTED = (
     "nested tensors pack the positions by a padding mask that depends on the input; build nn.TransformerEncoder with "
     "enable_nested_tensor=False"
 )
+CHOSEN = (
+    "rows that a mask chooses are followed as long as each goes back where it came from and nothing asks how many "
+    "there are; loop over every expert, without `if mask.any()` or `if rows.shape[0] == 0` around what it computes "
+    "(transformers: experts_implementation='batched_mm'), and check that"
+)
+BY_VALUES = "(a shape that depends on values)"
 REMEDIES = {
+    f"aten.nonzero {BY_VALUES}": CHOSEN,
+    f"aten.index {BY_VALUES}": CHOSEN,
+    f"aten.masked_select {BY_VALUES}": CHOSEN,
     "aten._grouped_mm": EXPERTS,
     "aten._nested_tensor_from_mask": NESTED,
     "aten._nested_tensor_from_mask_left_aligned": NESTED,
@@ -147,7 +156,7 @@ REMEDIES = {
 
 
 def remedies(operations: Iterable[str]) -> list[str]:
-    """A sentence for each known way out, given the names of the operations that ran.
+    """A sentence for each known way out, given the names of the operations that ran, and of those that were reads.
 
     >>> remedies(["aten.add", "aten._grouped_mm"])[0].split(";")[0]
     'tokens are sorted or counted by expert in a way that is not followed back'

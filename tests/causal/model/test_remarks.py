@@ -53,3 +53,18 @@ def test_experts_by_groups_stay_open_with_a_remedy():
     assert verdict.status.name == "UNDECIDED"
     assert any("experts_implementation='batched_mm'" in r for r in verdict.reasons)
     assert ap.check_model(gathered, x, sequence_axis=1).status.name == "PROVED"
+
+
+def test_chosen_rows_that_are_asked_for_stay_open_with_a_remedy():
+    def experts(x, asks):
+        h = x[0]
+        mask, out = h[:, 0] > 0, torch.zeros_like(h)
+        if not asks or mask.any():
+            out[mask] = h[mask].tanh()
+        return out[None]
+
+    x = torch.randn(1, 6, 4)
+    verdict = ap.check_model(lambda x: experts(x, True), x, sequence_axis=1)
+    assert verdict.status.name == "UNDECIDED"
+    assert any("without `if mask.any()`" in r for r in verdict.reasons), verdict
+    assert ap.check_model(lambda x: experts(x, False), x, sequence_axis=1).status.name == "PROVED"
