@@ -14,6 +14,7 @@ from .finding import Finding, Said
 from .program import Program
 from .proof import on_others, on_parameters
 from .setting import ModelError
+from .trace.records import BY_VALUES
 from .witness import BEYOND_ROUNDING
 
 if TYPE_CHECKING:
@@ -144,7 +145,6 @@ CHOSEN = (
     "there are; loop over every expert, without `if mask.any()` or `if rows.shape[0] == 0` around what it computes "
     "(transformers: experts_implementation='batched_mm'), and check that"
 )
-BY_VALUES = "(a shape that depends on values)"
 REMEDIES = {
     f"aten.nonzero {BY_VALUES}": CHOSEN,
     f"aten.index {BY_VALUES}": CHOSEN,

@@ -162,9 +162,8 @@ class TorchCall:
 
     def scaled(self) -> float:
         """What results that a mask lowered were multiplied by since, at the least."""
-        scaled = [o for o in self.operands() if o.memory is not None and o.memory.scaled < 1]
-        lowered = (o.memory.scaled for o in scaled if o.memory is not None and (o.shadow.kind == MASKED).any())
-        return self.factor * min(lowered, default=1.0)
+        known = ((o.memory.scaled, o.shadow) for o in self.operands() if o.memory is not None)
+        return self.factor * min((s for s, shadow in known if s < 1 and (shadow.kind == MASKED).any()), default=1.0)
 
     def steers(self, operand: TorchOperand) -> bool:
         """Whether the operand's values decide how large the results are, where any do."""

@@ -8,7 +8,8 @@ item comes or does not, as its mask says. That is theorem T25 with an injection 
 Nothing else may touch such a tensor, since it has another shape than in the program: an operation of which it is not
 known that it goes row by row (no note is left of its results), a shape that Python asks for, a result that is returned.
 There the run ends, as it would have at the `nonzero`. Operations are followed only within functions of PyTorch that
-Python called where this could be seen: no script, and no operator of others, can read a shape unseen.
+Python called where this could be seen: no script, operator of others, mode, index, profiler or graph of a gradient can
+read a shape unseen, and no handler takes the failure of a function that another number of rows makes fail.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from .domain import VARIES, join_all, uniform
 from .failures import REFUSED, caught
 from .frames import Note
 from .mode import Mode
+from .records import BY_VALUES
 from .registry import names
 from .shadows import PLAIN_TYPES, geometry_of
 from .transfer import frames
@@ -75,9 +77,8 @@ OWN_SIZES = {"linear", "matmul", "__matmul__", "flatten"}  # whose views have th
 SIZED = names("view _unsafe_view _reshape_copy view_copy reshape expand expand_copy")
 SQUEEZED = names("squeeze squeeze_copy")
 EXPANDED = names("expand expand_copy")
-BESIDE = names(
-    "t transpose permute select slice unsqueeze squeeze alias detach _to_copy lift_fresh"
-)  # keep sizes, or name one
+# what a function may do beside its chosen rows: these keep sizes, or name one
+BESIDE = names("t transpose permute select slice unsqueeze squeeze alias detach _to_copy lift_fresh")
 COPIES = names("clone _to_copy view_copy _unsafe_view _reshape_copy view")  # by `reshape` and the like, as rows lie
 MASKED = names("index index_put index_put_ _unsafe_index_put masked_select")
 
@@ -182,6 +183,8 @@ class Chosen:
         before = self.current, self._given, self._fits
         name = _named(func)
         if (self.is_on or name in STARTS) and not (self._is_unseen() and _are_plain((args, kwargs))):
+            if self.is_on:
+                self.end()
             name = ""
         self.current, self._given, self._fits = name, False, False
         try:
@@ -197,12 +200,17 @@ class Chosen:
         return result
 
     def _is_unseen(self) -> bool:
-        """Whether none of the program's code runs while an operation does."""
-        return _hooks() == self._hooks and _is_unseen()
+        """Whether no code of the program's runs while an operation does, nor a profiler: they see the sizes of all that
+        it is given.
+        """
+        if _hooks() != self._hooks or torch._C._autograd._profiler_enabled():
+            return False
+        below = {type(mode).__module__.partition(".")[0] for mode in _get_current_function_mode_stack()}
+        return below <= OURS and all(isinstance(mode, Mode) for mode in _get_current_dispatch_mode_stack())
 
     def _look(self, func: Any, name: str, args: Any, kwargs: Any) -> None:
         """A function is about to be called, while which nobody sees what the program asks of a tensor."""
-        if not (name or _is_own(func)) or not _are_plain((args, kwargs)):
+        if not (name or _is_own(func)):
             self.end()
         self._given = self.among((args, kwargs)) is not None
         if self._given:
@@ -268,7 +276,7 @@ class Chosen:
         memory, geometry = mask.memory, geometry_of(mask.value)
         assert memory is not None
         if not self.is_on:
-            self._begun = f"{how} (a shape that depends on values)", self.ledger.places.line()
+            self._begun = f"{how} {BY_VALUES}", self.ledger.places.line()
         self.is_on = True
         note = memory.notes.get(geometry, Note())
         if note.chosen is None:
@@ -341,14 +349,6 @@ def _leaves_open(axis: int, shape: tuple[int, ...], sizes: Sequence[int]) -> boo
 def _hooks() -> tuple[Any, Any]:
     """What Python runs at each call."""
     return sys.gettrace(), sys.getprofile()
-
-
-def _is_unseen() -> bool:
-    """Whether no mode of the program's is on, and no profiler: they see the sizes of all that an operation is given."""
-    if torch._C._autograd._profiler_enabled():
-        return False
-    below = [type(mode).__module__.partition(".")[0] for mode in _get_current_function_mode_stack()]
-    return all(isinstance(mode, Mode) for mode in _get_current_dispatch_mode_stack()) and {*below} <= OURS
 
 
 def _named(func: Any) -> str:

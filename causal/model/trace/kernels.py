@@ -18,6 +18,7 @@ from torch._C import DisableTorchFunction
 from .domain import BIG_MASK
 from .ledger import CERTAIN, WEAK
 from .pytree import leaves
+from .records import BY_VALUES
 from .registry import names
 from .twins import META, Twins, blank, flat, laid, mapped, same_place, without_data
 
@@ -298,7 +299,7 @@ class Shapes(Kernels):
         if call.info.dynamic or facts.shaped_by or facts.shaped_by_masks:
             steering = [o for o in call.operands() if call.steers(o)]
             if not all(self.twins.of(o.value).is_fixed for o in steering):
-                self.ledger.need(f"{call.name} (a shape that depends on values)")
+                self.ledger.need(f"{call.name} {BY_VALUES}")
             if steering:
                 return self._on_zeros(call)
         value = self._on_meta(call, call.args, call.kwargs)

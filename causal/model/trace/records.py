@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Chain", "MaskCondition", "Operation", "Output", "Read", "Trace"]
 
+BY_VALUES = "(a shape that depends on values)"  # said of an operation whose result has one
 FINITE = "inputs are finite, and so is every number computed from them (no overflow, no NaN, no denominator that is 0)"
 
 

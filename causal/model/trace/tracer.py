@@ -25,6 +25,7 @@ from .mode import Mode
 from .outs import computed_apart, fits
 from .picks import Picks
 from .pytree import leaves, tensors_of
+from .records import BY_VALUES
 from .schema import Info
 from .shadows import PLAIN_TYPES, Shadows, cast, geometry_of, shape_of
 from .sharing import Sharing, as_list
@@ -130,7 +131,7 @@ class Tracer(Mode):
         if self.chosen.begins(call):
             return self.chosen.places(call, lambda shadows: self._node(call, shadows))
         if info.facts.shaped_by and not info.dynamic:
-            self.ledger.read(f"{info.name} (a shape that depends on values)", [call[info.facts.shaped_by].shadow])
+            self.ledger.read(f"{info.name} {BY_VALUES}", [call[info.facts.shaped_by].shadow])
         if info.undeclared:
             return self._fill(call)
         if info.written:
@@ -314,7 +315,7 @@ class Tracer(Mode):
             call.values_used(*call.operands())
             steering = [o for o in call.operands() if not o.shadow.is_fixed and call.steers(o)]
             if steering:
-                self.ledger.read(f"{call.name} (a shape that depends on values)", [o.shadow for o in steering])
+                self.ledger.read(f"{call.name} {BY_VALUES}", [o.shadow for o in steering])
                 return self._unknown(call, outputs)
         if call.info.rule is None or any(t.is_nested for t in [*outputs, *(o.value for o in call.operands())]):
             return self._unknown(call, outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..domain import Shadow, coarsen
+from ..records import BY_VALUES
 from ..registry import names, rule
 from ..transfer import contractions as transfer
 from ..transfer.reductions import reduced, whole
@@ -134,5 +135,5 @@ def decomposition(call: Any) -> Any:
 def least_squares(call: Any) -> Any:
     """Whole matrices; two drivers tell how well the solution fits only where the matrix has full rank."""
     if call["driver"] in ("gelsd", "gelss"):
-        call.ledger.read(f"{call.name} (a shape that depends on values)", [call["self"].shadow])
+        call.ledger.read(f"{call.name} {BY_VALUES}", [call["self"].shadow])
     return decomposition(call)

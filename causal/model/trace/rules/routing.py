@@ -149,9 +149,8 @@ def add(about: About) -> Note | Shadow:
     sums = call.name not in ("aten.index_copy", "aten.scatter") or bool(call.has("reduce") and call["reduce"])
     if not sums and not rows.are_distinct(x.shape[axis]):
         return NOTHING
-    return _home(
-        about, x.shadow, axis, rows, source, axis, keeps=sums or scatters
-    )  # of a slice, a scatter may leave some
+    keeps = sums or scatters  # of a slice, a scatter may leave some
+    return _home(about, x.shadow, axis, rows, source, axis, keeps)
 
 
 def _home(about: About, target: Shadow, axis: int, rows: Rows, values: Any, along: int, keeps: bool) -> Note | Shadow:
