@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,21 @@ from hypothesis import settings
 settings.register_profile("untimed", parent=settings.default, deadline=None)
 settings.load_profile("untimed")
 os.environ.pop("PYTEST_ADDOPTS", None)  # read by now; a pytest that a test starts must not get it
+
+
+class Checkout:
+    """The root of a checkout is the package, installed under its own name: whatever its folder is called, which need
+    not be a name that Python can import (`attnproof-main`, as archives unpack), nothing is to be imported from there.
+    """
+
+    root = Path(__file__).resolve().parents[1]
+
+    def pytest_collect_directory(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        return pytest.Dir.from_parent(parent, path=path) if path == self.root else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Checkout())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
