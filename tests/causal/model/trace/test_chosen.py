@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 
@@ -164,6 +165,14 @@ def _held(rows):
     return other
 
 
+def _suppressed(step):
+    passed = 1.0
+    with contextlib.suppress(RuntimeError):
+        step()
+        passed = 2.0
+    return passed
+
+
 def _in_a_graph(rows):
     """How many rows there are, from the graph of what follows from them."""
     with torch.enable_grad():
@@ -251,6 +260,7 @@ LEAKS = {
     "as many as all": lambda rows, token, h: rows * _passes(lambda: rows.narrow(0, 0, TOKENS)),
     "as many columns": lambda rows, token, h: rows * _passes(lambda: rows.T.narrow(-1, 0, TOKENS)),
     "in one part": lambda rows, token, h: rows * _passes(lambda: rows.split([TOKENS])),
+    "suppressed": lambda rows, token, h: rows * _suppressed(lambda: rows.narrow(0, 0, TOKENS)),
     "of one size": lambda rows, token, h: rows * _passes(lambda: rows.sum_to_size(TOKENS, WIDTH)),
     "padded": lambda rows, token, h: F.pad(rows, (0, 0, 0, TOKENS))[:TOKENS].sum() + rows,
 }
@@ -264,6 +274,15 @@ def test_a_mode_around_the_check_sees_how_many_there_are():
             return rows * mode.size
 
         assert checked(twin(told), replay="never").status.name == "UNDECIDED"
+
+
+def test_rows_that_are_returned_show_how_many_there_are():
+    def returned(x):
+        return x, x[0][x[0, :, 0] > 0][None]
+
+    for replay in ("never", "auto"):
+        verdict = ap.check_model(returned, tokens(), sequence_axis=1, output_axis=1, replay=replay)
+        assert verdict.status.name == "UNDECIDED", verdict
 
 
 EARLIER = {  # what follows from how many were chosen before
@@ -409,10 +428,17 @@ def doubled(rows):
     return rows
 
 
+def doubled_in_parts(rows):
+    halves = torch.cat([rows[None, :, :2], rows[None, :, 2:]])
+    halves.transpose(0, 1).reshape(-1, WIDTH).mul_(2)  # a view of one row, and a copy of several
+    return torch.cat([halves[0], halves[1]], 1)
+
+
 OTHERWISE = {
     "an axis less": lambda rows: rows + (rows.squeeze().unsqueeze(1) * torch.ones(WIDTH)).sum(-1),
     "no axis": lambda rows: rows + (rows.squeeze(0).unsqueeze(1) * torch.ones(WIDTH)).sum(-1),
     "memory": doubled,
+    "memory in parts": doubled_in_parts,
 }
 
 

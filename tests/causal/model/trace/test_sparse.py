@@ -110,11 +110,30 @@ def test_a_write_into_what_its_values_share_memory_with_counts(kind, replay):
     assert verdict.status.name == ("UNDECIDED" if replay == "never" else "REFUTED"), verdict
 
 
-def test_a_sparse_parameter_is_any_numbers():
+def parameter(learns):
+    return nn.Parameter(PAST.to_sparse(), requires_grad=learns)
+
+
+def of_a_parameter(model):
+    """A sparse tensor whose numbers lie where a dense parameter's do."""
+    dense = PAST.to_sparse()
+    model.numbers = nn.Parameter(dense.values())
+    return torch.sparse_coo_tensor(dense.indices(), model.numbers.detach(), dense.shape)
+
+
+LEARNT = {
+    "a parameter": lambda model: parameter(True),
+    "a parameter that is frozen": lambda model: parameter(False),
+    "of a parameter": of_a_parameter,
+}
+
+
+@pytest.mark.parametrize("make", LEARNT.values(), ids=LEARNT)
+def test_a_sparse_parameter_is_any_numbers(make):
     class Learned(nn.Module):
         def __init__(self):
             super().__init__()
-            self.a = nn.Parameter(PAST.to_sparse())
+            self.a = make(self)
 
         def forward(self, x):
             return torch.sparse.mm(self.a, x[0])[None]
